@@ -1,5 +1,5 @@
-// Traps in the code of a process, at the places where a trace begins. The only thing that changes
-// the traced program's own code; every thread of the process must be traced meanwhile.
+// Sets traps in the code of a process, at the places where a trace begins. Nothing else changes the
+// traced program's own code. Every thread of the process must be traced meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ class Breakpoints {
   void RemoveFrom(const Tracee& copy) const;
 
   bool any() const { return !original_.empty(); }
-  // The place of the trap that a thread executed; 0: it was none of these, not even an earlier one.
+  // Returns the place of the trap that a thread executed, which may have been removed since, or 0
+  // if it was none of these.
   uint64_t Hit(const Registers& registers) const;
 
  private:

@@ -24,34 +24,34 @@ class CodeCache {
   ~CodeCache();
   CodeCache(const CodeCache&) = delete;
 
-  // Has the thread map the scratch memory; `near`: code that it executes.
+  // Has the thread map the scratch memory near the code that it executes, which is at `near`.
   Result<void> Map(uint64_t near);
   void Unmap();
-  // The memory does not exist any more (exec).
+  // Forgets the memory, which does not exist any more (exec).
   void Forget();
 
-  // Where the translation of the code at `original` begins; makes it if there is none. 0: the
-  // instruction there has to be executed in place.
+  // Returns where the translation of the code at `original` begins, and makes it if there is none.
+  // Returns 0 if the instruction there has to be executed in place.
   uint64_t Enter(uint64_t original);
-  // The same, and indirect branches find it from now on.
+  // Does the same, and indirect branches find it from now on.
   uint64_t EnterIndirect(uint64_t original);
   // Makes an exit lead to the translation at `entry`.
   void Link(const Translation& from, uint32_t exit, uint64_t entry);
-  // The original of a translation has changed: returns a new one.
+  // Returns a new translation in place of one whose original has changed.
   uint64_t Renew(const Translation& old);
   // Drops all translations. The ring must be empty.
   void Flush();
 
-  bool Contains(uint64_t address) const;  // scratch memory
+  bool Contains(uint64_t address) const;  // in an area of code
   const Translation* Find(uint64_t address) const;
   static const CodePoint* PointAt(const Translation& translation, uint64_t address);
   static const CodeTrap* TrapAt(const Translation& translation, uint64_t address);
   bool IsMiss(uint64_t address) const { return address == miss_; }  // of an indirect branch
   bool InGuard(uint64_t address) const;
-  // Whether code in [start, end) was translated without checks.
+  // Returns whether code in [start, end) was translated without checks.
   bool Touches(uint64_t start, uint64_t end) const;
 
-  // Places where translations trap. Those that were translated already are translated again.
+  // Adds a place where translations trap. Those that exist already are made again.
   void AddStop(uint64_t original);
   bool IsStop(uint64_t original) const { return stops_.contains(original); }
   void ClearStops();

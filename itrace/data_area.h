@@ -15,7 +15,7 @@ struct DataArea {
   uint64_t rax, rcx;       // spilled
   uint64_t ring;           // the address of the next entry
   uint64_t count;          // instructions, in code that records no branches
-  uint64_t repeats;        // iterations of rep instructions, likewise
+  uint64_t repeats;        // the same for iterations of rep instructions
   uint64_t repeat_before;  // rcx before a rep instruction
   uint64_t target;         // of an indirect branch
   uint64_t unused;
@@ -23,12 +23,12 @@ struct DataArea {
   alignas(4096) uint64_t table[kTableEntries];  // addresses of code that checks `target`
   alignas(4096) uint8_t entries[kRingBytes];
 };
-// Behind it one page that cannot be accessed: a full ring makes the thread fault there.
+// One page behind it cannot be accessed, so that a full ring makes the thread fault there.
 inline constexpr uint32_t kGuardBytes = 4096;
 
-// An entry of the ring is the number of an exit (uint64_t); for exits that have one, a value
-// (uint64_t) follows: the target of an indirect branch, the iterations of a rep instruction. All is
-// aligned: programs may have alignment checks on.
+// An entry of the ring is the number of an exit (uint64_t). For exits that have one, a value
+// (uint64_t) follows: the target of an indirect branch, or the iterations of a rep instruction.
+// Everything is aligned, because programs may have alignment checks on.
 inline constexpr uint32_t kShortEntry = 8, kLongEntry = 16;
 
 static_assert(sizeof(DataArea) % 4096 == 0 && offsetof(DataArea, xmm0) % 16 == 0);

@@ -5,7 +5,8 @@
 
 namespace jprof::itrace {
 
-// Traces code with a known number of instructions in a child of this process. Error: what is wrong.
+// Traces code with a known number of instructions in a child of this process. Fails with the reason
+// if the engine does not work.
 Result<void> CheckEngine();
 
 }  // namespace jprof::itrace

@@ -34,15 +34,15 @@ struct Registers {
   uint64_t argument(int i) const { return raw.regs[i]; }
   uint64_t repeat() const { return 0; }
 #endif
-  // A system call was interrupted and its instruction will be executed again, unless a handler is
-  // called first.
+  // Returns whether a system call was interrupted and its instruction will be executed again,
+  // unless a handler is called first.
   bool RestartsSystemCall() const;
-  // Sets the registers so that it will be executed again.
+  // Sets the registers so that the instruction will be executed again.
   void RestartSystemCall();
 };
 
 // Starts to trace a thread without stopping it, with `follow` also the threads and processes that
-// it makes. Error: states what is missing.
+// it makes. Fails with a message that states what is missing.
 Result<void> SeizeThread(pid_t tid, bool follow);
 bool SetTraceOptions(pid_t tid, bool follow);
 bool Interrupt(pid_t tid);
@@ -59,19 +59,19 @@ bool Listen(pid_t tid);  // leaves a thread that its process has stopped as it i
 std::optional<siginfo_t> SignalInfo(pid_t tid);
 bool SetSignalInfo(pid_t tid, const siginfo_t& info);
 uint64_t EventMessage(pid_t tid);
-// Blocked signals: bit 0 is signal 1.
+// Returns the blocked signals; bit 0 is signal 1.
 std::optional<uint64_t> SignalMask(pid_t tid);
 bool SetSignalMask(pid_t tid, uint64_t mask);
 
-// What waitpid reported.
+// The status that waitpid reported.
 struct Stop {
   int status = 0;
   bool ended() const;
-  int signal() const;  // that stopped the thread
+  int signal() const;  // the signal that stopped the thread
   int event() const { return status >> 16; }
 };
 
-// Waits for a stop of one traced thread. False: the thread does not exist any more.
+// Waits for a stop of one traced thread. Returns false if the thread does not exist any more.
 bool AwaitStop(pid_t tid, Stop& stop);
 
 }  // namespace jprof::itrace

@@ -13,7 +13,7 @@ class Ticks {
   ~Ticks();
   Ticks(const Ticks&) = delete;
 
-  // Whether there was one since the last call.
+  // Returns whether there was a tick since the last call.
   static bool Passed();
 
  private:

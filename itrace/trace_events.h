@@ -1,4 +1,4 @@
-// What a trace reports while it is made, and how it is made.
+// Defines what a trace reports while it is made, and how it is made.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ enum class Engine : uint8_t {
 
 struct TracerOptions {
   Engine engine = Engine::kAuto;
-  bool records = true;       // else branches are only counted
-  bool not_taken = false;    // also conditional branches that are not taken
-  bool all_threads = false;  // else the thread that reaches the beginning
-  bool pin = true;           // a single traced thread and the tracer to one processor meanwhile
+  bool records = true;       // if false, branches are only counted
+  bool not_taken = false;    // records also conditional branches that are not taken
+  bool all_threads = false;  // if false, only the thread that reaches the beginning
+  bool pin = true;           // binds a single traced thread and the tracer to one processor
 };
 
-// Called by the thread that runs the trace.
+// Receives what the trace reports. It is called by the thread that runs the trace.
 class TraceEvents {
  public:
   virtual ~TraceEvents() = default;
@@ -35,16 +35,16 @@ class TraceEvents {
   virtual void OnFork(uint32_t /*parent*/, uint32_t /*child*/) {}
   virtual void OnExec(uint32_t /*pid*/) {}
   virtual void OnExit(uint32_t /*pid*/, uint32_t /*tid*/) {}
-  // Several times a second; true ends the trace.
+  // Called several times a second. Returning true ends the trace.
   virtual bool OnTick(uint64_t /*instructions*/, bool /*began*/) { return false; }
 };
 
 struct ThreadTotals {
   uint32_t pid = 0, tid = 0;
   uint64_t instructions = 0, repeats = 0;
-  uint64_t records = 0;  // branches, and what else has one
+  uint64_t records = 0;  // branches, and other events that have one
   uint64_t system_calls = 0, signals = 0;
-  uint64_t stepped = 0;  // of instructions: executed one by one though the engine is kBlock
+  uint64_t stepped = 0;  // instructions executed one by one though the engine is kBlock
   uint64_t changed = 0;  // how often code differed from what was translated
   uint64_t traced_ns = 0;
   bool operator==(const ThreadTotals&) const = default;

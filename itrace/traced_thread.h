@@ -1,9 +1,9 @@
 // One thread while its instructions are traced. Between two calls the thread runs; in each call it
 // is stopped, and it runs again when the call returns unless it is parked or has ended.
 //
-// A traced thread is either in its translated code, or executes one instruction at its own address:
-// a system call, or one that cannot be translated, or any with the step engine. Signals are
-// delivered only while it is at an original address.
+// A traced thread is either in its translated code, or executes one instruction at its own address.
+// This is a system call or an instruction that cannot be translated, with the step engine any
+// instruction. Signals are delivered only while it is at an original address.
 #pragma once
 
 #include <sched.h>
@@ -27,7 +27,7 @@ struct TraceContext {
   std::optional<int32_t> thread_counter = {};
   CodeSpan quiet = {};  // code that is not counted there
   std::vector<uint64_t> end_places = {};
-  uint64_t limit = 0;  // instructions of a thread; 0: none
+  uint64_t limit = 0;  // instructions of a thread; 0 if there is none
   std::vector<std::string> notes = {};
 };
 
@@ -43,19 +43,20 @@ class TracedThread {
 
   TracedThread(TraceContext& context, pid_t tid);
 
-  // The thread is stopped at an original address, outside of a system call. It runs afterwards.
+  // Begins the trace. Requires that the thread is stopped at an original address, outside of a
+  // system call. It runs afterwards.
   void Begin(std::optional<Frame> frame);
-  // A stop that is not the thread's end.
+  // Handles a stop that is not the thread's end.
   void Handle(const Stop& stop);
-  // A stop that Interrupt() requested: parks the thread.
+  // Handles a stop that Interrupt() requested, and parks the thread.
   void Park();
-  // The thread executed a program; it is at the end of that system call.
+  // Called when the thread has executed a program; it is at the end of that system call.
   void Executed();
-  // The thread is about to end; it goes on to do so.
+  // Called when the thread is about to end, which it goes on to do.
   void Exiting();
-  // It has ended.
+  // Called when the thread has ended.
   void Ended();
-  // Ends the trace of a parked thread. `unmap`: for good.
+  // Ends the trace of a parked thread, with `unmap` for good.
   void End(bool unmap);
 
   pid_t tid() const { return tid_; }
@@ -74,10 +75,10 @@ class TracedThread {
     bool by_system_call = false;  // PTRACE_SYSCALL instead of a single step
     bool entered = false;
     bool signalled = false;  // a signal is delivered with the step
-    bool restarts = false;   // a system call before pc, unless a handler is called
+    bool restarts = false;   // repeats the system call before pc, unless a handler is called
   };
 
-  // traced_thread.cc: running and parking.
+  // These run and park the thread (traced_thread.cc).
   void Go();
   bool AtEnd();
   bool EnterCache();
@@ -87,7 +88,7 @@ class TracedThread {
   void SetRingWindow();
   bool UsesCache() const { return cache_ != nullptr; }
 
-  // traced_thread_cache.cc: stops in translated code.
+  // These handle stops in translated code (traced_thread_cache.cc).
   void OnCacheStop(const Stop& stop);
   void OnTrap(const Translation& translation, const CodeTrap& trap);
   void OnUnlinked(const Translation& translation, const CodeTrap& trap);
@@ -98,7 +99,7 @@ class TracedThread {
   bool LeaveCache();
   bool StepInCache();
 
-  // traced_thread_step.cc: single instructions.
+  // These execute single instructions (traced_thread_step.cc).
   void BeginStep();
   void StartStep(int signal = 0);
   void OnStepStop(const Stop& stop);
@@ -108,7 +109,7 @@ class TracedThread {
   void AfterSystemCall();
   void RemoveTrapFlag();
 
-  // traced_thread_count.cc: what was executed.
+  // These count what was executed (traced_thread_count.cc).
   void Drain();
   void AddPartial(const CodePoint& point);
   void CountOne();

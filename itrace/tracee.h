@@ -1,4 +1,4 @@
-// The address space of a traced process: its memory and mappings, system calls on its behalf.
+// The address space of a traced process: its memory and mappings, and system calls on its behalf.
 #pragma once
 
 #include <sys/types.h>
@@ -14,9 +14,9 @@
 
 namespace jprof::itrace {
 
-// The address of `size` unused bytes in [lowest, highest), as near to `near` as possible; 0: there
-// are none. At the upper end of a gap, as the heap grows upwards, but far from the stack, which
-// grows downwards. `maps` ascending. Pure.
+// Returns the address of `size` unused bytes in [lowest, highest), as near to `near` as possible,
+// or 0 if there are none. They are at the upper end of a gap, as the heap grows upwards, but far
+// from the stack, which grows downwards. Requires `maps` in ascending order. Pure.
 uint64_t FindGap(std::span<const procfs::Mapping> maps, uint64_t size, uint64_t lowest,
                  uint64_t highest, uint64_t near);
 
@@ -25,21 +25,23 @@ class Tracee {
   static Result<Tracee> Open(pid_t pid);
 
   pid_t pid() const { return pid_; }
-  // The number of bytes that could be read or written. Writes ignore the protection of pages.
+  // Read returns the number of bytes that could be read, Write whether all could be written. Writes
+  // ignore the protection of pages.
   size_t Read(uint64_t address, std::span<uint8_t> bytes) const;
   bool Write(uint64_t address, std::span<const uint8_t> bytes) const;
 
   const std::vector<procfs::Mapping>& maps();  // read again after MapsChanged
   void MapsChanged() { maps_known_ = false; }
   const procfs::Mapping* MappingOf(uint64_t address);
-  // Whether code there can only change by a system call: memory mapped from a file and not
-  // writable.
+  // Returns whether code there can only change by a system call, because the memory is mapped from
+  // a file and not writable.
   bool Constant(uint64_t address);
 
-  // The first instruction of the program itself, after the dynamic linker; 0: not known.
+  // Returns the first instruction of the program itself, after the dynamic linker, or 0 if it
+  // is unknown.
   uint64_t EntryPoint() const;
 
-  // Has a stopped thread make a system call, at a place that is known to have the instruction.
+  // Has a stopped thread make a system call, at a place that is known to contain the instruction.
   // Registers and blocked signals are as before afterwards. Returns what the call returned.
   Result<int64_t> Call(pid_t tid, long number, std::array<uint64_t, 6> arguments);
 
@@ -51,7 +53,7 @@ class Tracee {
   Fd memory_;
   std::vector<procfs::Mapping> maps_;
   bool maps_known_ = false;
-  uint64_t system_call_ = 0;  // the address of an instruction; 0: not looked for yet
+  uint64_t system_call_ = 0;  // the address of an instruction; 0 if not searched yet
 };
 
 }  // namespace jprof::itrace

@@ -1,12 +1,12 @@
 // Traces the user instructions of threads of one process between two points, without hardware
 // counters and exactly. docs/ITRACE.md describes what is counted.
 //
-//   auto tracer = Tracer::Seize(pid, options, events);
-//   (*tracer)->Run({.begin = TraceRange::Begin::kNow, .seconds = 1});
+//   auto tracer = Tracer::Seize(pid, options, {.seconds = 1}, events);
+//   (*tracer)->Run();
 //   for (const ThreadTotals& thread : (*tracer)->totals()) ...
 //
-// The thread that calls Seize must also call Run: ptrace demands it. Signals that should end a
-// trace are the caller's business (TraceEvents::OnTick returns true). SIGALRM is used during Run.
+// The thread that calls Seize must also call Run, because ptrace requires it. The caller handles
+// signals that should end a trace (TraceEvents::OnTick returns true). SIGALRM is used during Run.
 #pragma once
 
 #include <memory>
@@ -32,18 +32,18 @@ struct TraceRange {
   };
   Begin begin = Begin::kNow;
   End end = End::kNever;
-  // Called again and again until the begin is reached, as code may be loaded later.
+  // Called repeatedly until the begin is reached, as code may be loaded later.
   std::function<std::vector<uint64_t>()> begin_places = {};
   std::function<std::vector<uint64_t>()> end_places = {};  // called when a trace begins
-  uint64_t calls = 1;         // how often from begin to end; 0: no limit
-  uint64_t instructions = 0;  // ends a thread's trace exactly after so many; 0: no limit
-  double seconds = 0;         // since the begin; 0: no limit
-  uint32_t tid = 0;           // only this thread; 0: any, or with kNow the first one
+  uint64_t calls = 1;         // number of traces from begin to end; 0 if no limit
+  uint64_t instructions = 0;  // ends a thread's trace exactly after so many; 0 if no limit
+  double seconds = 0;         // after the begin; 0 if no limit
+  uint32_t tid = 0;           // only this thread; if 0, any, or with kNow the first one
 };
 
 class Tracer {
  public:
-  // Starts to trace the threads that the range needs; they run on.
+  // Starts to trace the threads that the range needs. They continue to run.
   static Result<std::unique_ptr<Tracer>> Seize(pid_t pid, const TracerOptions& options,
                                                const TraceRange& range, TraceEvents& events);
   ~Tracer();
@@ -51,18 +51,19 @@ class Tracer {
 
   // Sets the traps at the places where the trace begins, as far as they exist now.
   void SetBreakpoints();
-  // Returns when the trace has ended. What still runs of the process then runs untraced.
+  // Returns when the trace has ended. Threads of the process that still run then run untraced.
   Result<void> Run();
-  // Where in the process a counter of each thread's instructions is kept (docs/ITRACE.md): its
-  // offset from the thread pointer. Called when a trace begins.
+  // Finds where in the process a counter of each thread's instructions is kept (docs/ITRACE.md), as
+  // its offset from the thread pointer. Called when a trace begins.
   std::function<std::optional<int64_t>()> find_thread_counter = {};
-  // Code whose instructions are not added to that counter: what reads it. Called then, too.
+  // Finds the code that reads that counter and whose instructions are not added to it. Also called
+  // when a trace begins.
   std::function<CodeSpan()> find_quiet_code = {};
 
   const std::vector<ThreadTotals>& totals() const { return totals_; }
   uint64_t calls() const { return calls_; }
   bool began() const { return began_; }
-  // Of waitpid, if the process ended during the trace.
+  // Returns the status of waitpid if the process ended during the trace.
   std::optional<int> process_status() const { return process_status_; }
   const std::vector<std::string>& notes() const { return context_.notes; }
   Engine engine() const { return context_.options.engine; }
@@ -100,7 +101,7 @@ class Tracer {
   TraceContext context_;
   const TraceRange range_;
   std::unordered_map<pid_t, Known> threads_;
-  std::set<pid_t> forked_, early_;  // children: reported by their parent, or stopped before that
+  std::set<pid_t> forked_, early_;  // children reported by their parent, or stopped before that
   Breakpoints breakpoints_;
   std::vector<ThreadTotals> totals_;
   std::optional<int> process_status_;
@@ -108,7 +109,7 @@ class Tracer {
   uint64_t end_ns_ = ~uint64_t{0};
   bool began_ = false, ending_ = false;
   bool exec_awaited_ = false;
-  uint64_t entry_ = 0;  // of a program that was executed: its libraries are loaded there
+  uint64_t entry_ = 0;  // of an executed program; its libraries are loaded there
 };
 
 }  // namespace jprof::itrace

@@ -1,9 +1,9 @@
 // Translates x86-64 code into a copy that does the same elsewhere, and that counts or records what
-// it executes. The unit is a straight line: one entry, an exit at each branch that is taken, and an
-// end at the first branch that always leaves or when it is long enough. Pure.
+// it executes. The unit is a straight line, which has one entry and an exit at each branch that is
+// taken. It ends at the first branch that always leaves or when it is long enough. Pure.
 //
-// What a copy does beside its original: at an exit it appends the exit's number to the ring, or
-// adds to counters; both without changing flags, the stack or a register that the program sees.
+// Beside the work of its original, a copy appends an exit's number to the ring, or adds to
+// counters. Neither changes flags, the stack or a register that the program sees.
 #pragma once
 
 #include <cstdint>
@@ -25,21 +25,21 @@ struct CodeSpan {
 };
 
 struct TranslatorOptions {
-  bool records = true;                    // else only counts
-  bool not_taken = false;                 // also branches that are not taken
+  bool records = true;                    // if false, only counts
+  bool not_taken = false;                 // records also branches that are not taken
   std::optional<int32_t> thread_counter;  // offset from fs:0 of a counter in the process
   CodeSpan quiet;                         // code that is not counted there
   uint32_t most_instructions = 64;
   uint32_t most_bytes = 512, most_checked_bytes = 96;
 };
 
-// Where a thread that is at [offset, next point's offset) of the translation is in the program.
+// The place in the program of a thread that is at [offset, next point's offset) of the translation.
 struct CodePoint {
   enum class State : uint8_t {
     kAt,         // before the instruction at `original`, with all registers as they should be
     kAtWithRcx,  // the same, but rcx is in its slot
     kInRepeat,   // kAt, perhaps after some iterations of the rep instruction there
-    kBetween,    // no such place: execute on until there is one
+    kBetween,    // no such place; execution continues until there is one
   };
   uint32_t offset = 0;
   State state = State::kBetween;
@@ -48,35 +48,36 @@ struct CodePoint {
   uint32_t uncounted = 0;  // instructions since the entry or the last addition to counters
 };
 
-// How the thread leaves a translation, or what a number in the ring means.
+// Describes how the thread leaves a translation, or what a number in the ring means.
 struct CodeExit {
   enum class Type : uint8_t {
     kDirect,     // to `to`
     kIndirect,   // to the value in the ring
-    kContinued,  // the line goes on at `to`: no branch
-    kRepeats,    // not an exit: the value are the iterations of a rep instruction
-    kNotTaken,   // not an exit: a branch that was not taken
+    kContinued,  // the line goes on at `to`, without a branch
+    kRepeats,    // not an exit; the value is the iterations of a rep instruction
+    kNotTaken,   // not an exit but a branch that was not taken
   };
   Type type = Type::kDirect;
   profile::BranchKind kind = profile::BranchKind::kJump;
   uint64_t from = 0, to = 0;
-  uint64_t next = 0;      // of a call: where it returns to
+  uint64_t next = 0;      // where a call returns to
   uint32_t executed = 0;  // instructions that the number in the ring stands for
-  uint32_t jump = 0;      // kDirect, kContinued: offset of the displacement of the jump to the next
+  uint32_t jump = 0;      // of kDirect and kContinued, offset of the displacement of the jump
 };
 
 // An int3 in a translation.
 struct CodeTrap {
   enum class Type : uint8_t {
     kUnlinked,  // behind exit number `exit`: its target has no translation yet
-    kStop,      // before the instruction: a place where the tracer wants to look; `resume` goes on
+    kStop,      // before an instruction at which the tracer asked to stop; `resume` continues
     kStep,      // the instruction has to be executed at its own address
     kChanged,   // the original differs from what was translated
   };
   uint32_t offset = 0;
   Type type = Type::kStep;
   uint32_t exit = 0;  // index in `exits`
-  // Offset: kStop: goes on; kChanged: with rcx other than 0, restores the registers and traps.
+  // The offset at which kStop continues. That of kChanged, with rcx other than 0, restores the
+  // registers and traps.
   uint32_t resume = 0;
 };
 
@@ -91,21 +92,23 @@ struct Translation {
   uint32_t first_exit = 0;  // the number of exits[0]
 };
 
-// What a translation depends on.
+// The code that a translation is made from.
 struct Source {
   uint64_t start = 0;
-  std::span<const uint8_t> code;  // at `start`; as much as could be read
-  bool checked = false;           // it may change: compare at each entry
-  // Whether the tracer wants to look before the instruction at an address.
+  std::span<const uint8_t> code;  // at `start`, as much as could be read
+  bool checked = false;           // it may change, so it is compared at each entry
+  // Returns whether the tracer asks for a stop before the instruction at an address.
   std::function<bool(uint64_t)> stops = {};
 };
 
-// `at`: a multiple of 16, within 2 GiB of the source. `first_exit`: the number of the first exit.
+// Translates. `at` is a multiple of 16, within 2 GiB of the source; `first_exit` is the number of
+// the first exit.
 Translation Translate(const Source& source, const TranslatorOptions& options, uint64_t at,
                       uint32_t data, uint32_t first_exit);
 
-// Jumped to through the table with the target in rcx and the slot `target`: goes to `entry` if the
-// target is `original`, else to the code whose address is in the last 8 bytes.
+// Makes the code that is jumped to through the table with the target in rcx and in the slot
+// `target`. It goes to `entry` if the target is `original`, else to the code whose address is in
+// its last 8 bytes.
 std::vector<uint8_t> IndirectEntry(uint64_t original, uint64_t entry, uint64_t at, uint32_t data,
                                    uint64_t otherwise);
 

@@ -1,5 +1,5 @@
-// Appends machine code to a buffer that will be placed at a known address. Only instructions that
-// leave the flags alone.
+// Appends machine code to a buffer that will be placed at a known address. It contains only
+// instructions that do not change the flags.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace jprof::itrace {
 
 class X86Assembler {
  public:
-  // `at`: where the buffer will be; `data`: where the thread's DataArea is.
+  // `at` is where the buffer will be, and `data` is where the thread's DataArea is.
   X86Assembler(uint64_t at, uint32_t data) : at_(at), data_(data) {}
 
   uint64_t here() const { return at_ + bytes_.size(); }
@@ -31,13 +31,14 @@ class X86Assembler {
   void Imm32(uint32_t value) { Number(value); }
   void Imm64(uint64_t value) { Number(value); }
 
-  // An instruction whose ModRM selects register `reg` and an absolute address in the data area.
+  // Appends an instruction whose ModRM selects register `reg` and an absolute address in the
+  // data area.
   void WithSlot(std::initializer_list<uint8_t> opcode, uint8_t reg, size_t slot) {
     Bytes(opcode);
     Bytes({static_cast<uint8_t>(reg << 3 | 4), 0x25});
     Imm32(data_ + static_cast<uint32_t>(slot));
   }
-  // The same with an operand relative to the next instruction.
+  // Does the same with an operand relative to the next instruction.
   void WithRip(std::initializer_list<uint8_t> opcode, uint8_t reg, uint64_t target) {
     Bytes(opcode);
     Bytes({static_cast<uint8_t>(reg << 3 | 5)});
@@ -52,8 +53,8 @@ class X86Assembler {
     Imm32(value);
   }
   void Trap() { Bytes({0xcc}); }
-  // Returns the offset of the 32-bit displacement. It leads to the next instruction until it is
-  // changed.
+  // Appends a jump and returns the offset of its 32-bit displacement. It leads to the next
+  // instruction until the displacement is changed.
   uint32_t Jump() {
     Bytes({0xe9});
     Imm32(0);
