@@ -25,7 +25,7 @@ namespace jprof::control {
 inline constexpr int kVersion = 1;
 inline constexpr size_t kMaxRequest = 256, kMaxAnswer = 8192;
 inline constexpr std::string_view kOk = "ok ", kError = "error ";
-// The agent's answer to a request to stop a recording when there is none.
+// The agent's response to a request to stop a recording when there is none.
 inline constexpr char kNotRecording[] = "no recording is attached to this JVM";
 
 enum class Command { kStart, kStop, kFlush, kReset, kStatus };

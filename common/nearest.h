@@ -1,4 +1,4 @@
-// For error messages: finds the valid choice that is nearest to an invalid word. Ignores case.
+// Finds the valid choice that is nearest to an invalid word, for error messages. Ignores case.
 #pragma once
 
 #include <optional>

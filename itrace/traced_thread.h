@@ -19,7 +19,7 @@
 
 namespace jprof::itrace {
 
-// What the traced threads of a process have in common.
+// The data that the traced threads of a process have in common.
 struct TraceContext {
   Tracee tracee;
   TracerOptions options;  // its engine is not kAuto

@@ -26,16 +26,16 @@ namespace jprof::agent {
 enum class Mode { kCalltree, kCallflow, kTrace, kTprof, kScs };
 enum class TraceMode { kNormal, kWrap, kContinuous };
 enum class ProbeChoice { kAuto, kHotspot, kJvmti };
-// What counts the calls of Java methods: HotSpot's probes, or calls woven into the methods'
+// States what counts the calls of Java methods: HotSpot's probes, or calls woven into the methods'
 // bytecode. kAuto weaves where that is possible.
 enum class Counter { kAuto, kWoven, kProbe };
 // The largest tree, in bytes, that methods can count in themselves.
 inline constexpr uint64_t kMostWovenTree = uint64_t{14} << 30;
-// Which JVMs of a command are recorded: the command itself, the first one that starts, or all.
-// kAuto means kNo for a java command, else kAll.
+// States which JVMs of a command are recorded: the command itself, the first one that starts, or
+// all. kAuto means kNo for a java command, else kAll.
 enum class Children { kAuto, kNo, kFirst, kAll };
-// Whether functions of C and C++ that were compiled with hooks are recorded. With kAuto they are if
-// the program itself has hooks.
+// States whether functions of C and C++ that were compiled with hooks are recorded. With kAuto they
+// are if the program itself has hooks.
 enum class Hooks { kAuto, kNo, kYes };
 
 // The option table has the name, the bounds and the help text of each member.
@@ -100,9 +100,9 @@ Checked ApplyOptions(std::string_view text, AgentOptions& options);
 // Reports options that exclude each other or lack an option that they require.
 Checked Check(const AgentOptions& options);
 
-// Call after Check. Adds the triggers that the mode implies, sets the period of each, and limits
-// the rates of timers so that interrupts take only a small share of the program's time. Idempotent;
-// may be called again after a change of interrupt_ns.
+// Adds the triggers that the mode implies, sets the period of each, and limits the rates of timers
+// so that interrupts take only a small share of the program's time. Call it after Check, and again
+// after a change of interrupt_ns. Idempotent.
 void Finalize(AgentOptions& options);
 
 // Parses, checks and finalizes the agent string with JPROFOPTS (`environment`) appended.

@@ -50,7 +50,7 @@ constexpr uint32_t IndexOf(MethodId method) { return static_cast<uint32_t>(metho
 // the low 28.
 inline constexpr uint32_t kMethodBits = 28;
 inline constexpr uint32_t kMethodMask = (1u << kMethodBits) - 1;
-inline constexpr MethodId kRootMethod{0};  // the thread row; for an optional method, there is none
+inline constexpr MethodId kRootMethod{0};  // the thread row; none where a method is optional
 inline constexpr MethodId kOverflowMethod{kMethodMask};  // contexts past the memory cap
 constexpr uint32_t PackMethod(MethodType type, MethodId method) {
   return static_cast<uint32_t>(type) << kMethodBits | IndexOf(method);
@@ -201,7 +201,7 @@ struct ControlHeader {
   // cause. 0 if unknown.
   uint64_t file_size_limit = 0;
   uint32_t growth_error = 0;
-  UncountedRecord unwoven_methods, unwoven_classes;  // whose calls woven counting could not count
+  UncountedRecord unwoven_methods, unwoven_classes;  // that woven counting could not change
   uint64_t more_other_timer = 0;                     // like more_disarmed
   // The number of virtual threads' stacks that end early, because outer frames were still in the
   // heap after parking.

@@ -102,7 +102,7 @@ class Reader {
     const uint32_t others = 1 + header_.filtered_methods;
     return header_.method_count > others ? header_.method_count - others : 0;
   }
-  // Call it after ReadTree or ReadTrace, because a live profile gains methods meanwhile.
+  // Reads the methods. Call it after ReadTree or ReadTrace: a live profile gains methods meanwhile.
   Methods ReadMethods();
 
   // Returns the text of calibration.json, which is empty if there is none.

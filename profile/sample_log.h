@@ -38,15 +38,16 @@ enum class SampleKind : uint8_t { kSample, kMap, kComm, kFork, kExit, kLost, kEn
 struct SampleFileRecord {
   uint32_t bytes = 0;  // of the whole record
   SampleKind kind = SampleKind::kSample;
-  uint8_t kernel = 0;    // kSample: in kernel mode
-  uint8_t exec = 0;      // kComm: by an exec
-  uint8_t build_id = 0;  // kMap: its length
+  uint8_t kernel = 0;    // of kSample, whether in kernel mode
+  uint8_t exec = 0;      // of kComm, whether by an exec
+  uint8_t build_id = 0;  // of kMap, its length
   uint16_t cpu = 0;
-  uint16_t text = 0;   // length of kMap: the path; kComm: the name
-  uint32_t chain = 0;  // kSample: its length
+  uint16_t text = 0;   // length of the path of kMap, or the name of kComm
+  uint32_t chain = 0;  // of kSample, its length
   uint32_t pid = 0, tid = 0;
   uint64_t time = 0;
-  // kSample: the instruction; kMap: the start; kFork: the parent's pid; kLost: the number lost
+  // The instruction of kSample, the start of kMap, the parent's pid of kFork, the number lost of
+  // kLost.
   uint64_t address = 0;
   uint64_t length = 0, offset = 0, inode = 0;  // kMap
 };

@@ -50,16 +50,16 @@ struct CountedValues {
 struct SampleRecord {
   enum class Kind : uint8_t { kSample, kMap, kComm, kFork, kExit, kLost, kSwitch };
   Kind kind = Kind::kSample;
-  bool kernel = false;  // kSample: the address is the kernel's
-  bool exec = false;    // kComm: by an exec, which removed all mappings of the process
+  bool kernel = false;  // of kSample, if the address is the kernel's
+  bool exec = false;    // of kComm, if by an exec, which removed all mappings of the process
   uint16_t cpu = 0;
   uint32_t pid = 0, tid = 0;                // kSwitch: the thread that is dispatched
   uint32_t parent_pid = 0, parent_tid = 0;  // kFork
   uint64_t time = 0;
-  uint64_t address = 0;                        // kSample: instruction; kMap: start
+  uint64_t address = 0;                        // instruction of kSample, start of kMap
   uint64_t length = 0, offset = 0, inode = 0;  // kMap
-  uint64_t lost = 0;      // kLost: samples or records; for unreadable data, the maximum number
-  std::string_view text;  // kMap: path; kComm: name; valid during the call
+  uint64_t lost = 0;      // of kLost, samples or records; the maximum number for unreadable data
+  std::string_view text;  // path of kMap, name of kComm; valid during the call
   std::span<const uint64_t> chain;  // kSample with chains, innermost first; context marks left out
   CountedValues counted;            // kSample, with switches
 };

@@ -34,7 +34,7 @@ class VirtualClock {
   // Returns whether the thread was scheduled in since the last Redispatch (or Open).
   bool Dispatched() const { return __atomic_load_n(lock_, __ATOMIC_RELAXED) != seen_; }
 
-  // For the fast path, which keeps its own copy of these.
+  // These are for the fast path, which keeps its own copy of them.
   const uint32_t* lock() const { return lock_; }
   uint32_t seen() const { return seen_; }
 

@@ -53,7 +53,7 @@ struct Trained {
 
 Result<Trained> Train(const Plan& plan);
 
-// --- The steps, pure; public for the tests ---
+// --- The steps are pure. They are public for the tests. ---
 
 // The results of the runs of one training, of the shapes or of the kernels in one compile state.
 struct Walks {
