@@ -48,7 +48,7 @@ std::string Encode(std::string_view value, std::string_view also = "");
 // Parses items joined by + and decodes each. Fails if an item is empty.
 Result<std::vector<std::string>> ParseList(std::string_view value);
 
-// The names that a filter applies to. In it a + begins an item. A - begins one at the start, after
+// The names that a filter applies to. A + begins an item. A - begins one at the start, after
 // a + and after a *. Elsewhere it depends on the names:
 // - kThreads: a - is part of the name, because thread names often contain one (worker-3);
 // - kMethods: a - begins an item, and a comma, which a command line may contain, is a +.

@@ -133,9 +133,9 @@ struct ThreadRecord {
   uint64_t trace_dropped = 0;      // events for which the trace had no space
   uint64_t trace_overwritten = 0;  // events overwritten (wrap)
   uint64_t samples = 0;            // stacks recorded in the tree (all events)
-  uint64_t samples_unknown = 0;    // those of them whose stack walk ended at something unknown
+  uint64_t samples_unknown = 0;    // samples whose stack walk ended at something unknown
   char name[88] = {};              // UTF-8, zero terminated, cut to fit
-  uint64_t samples_truncated = 0;  // those of them whose stack was deeper than is recorded
+  uint64_t samples_truncated = 0;  // samples whose stack was deeper than is recorded
   uint64_t samples_own = 0;        // taken inside the profiler and dropped
   uint64_t samples_lost = 0;       // not recorded: no memory, or a sample was in progress
   uint64_t sampling_ticks = 0;     // time spent taking samples, by the raw clock

@@ -5,8 +5,7 @@
 
 namespace jprof::ptm::arch {
 
-// Added to perf_event_attr.config1 to request user access, which this architecture does
-// not require.
+// Added to perf_event_attr.config1 to request user access. This architecture does not require it.
 inline constexpr uint64_t kUserAccess = 0;
 
 // Reads a counter. `counter` is the mapped page's index - 1 (Intel's fixed counters have bit 30

@@ -4,11 +4,11 @@
 // - CPU time is the perf event cpu-clock, exact to the microsecond. Where the kernel does not
 //   permit a user to see kernel mode, it is a POSIX CPU-time timer, which includes kernel mode but
 //   ticks only with the kernel's HZ (one signal then stands for several periods).
-// - The thread itself or another thread of the process may call Open and, once no handler uses the
-//   timer, Close.
+// - The thread itself or another thread of the process may call Open. The same thread may call
+//   Close, and any thread may do so once no handler uses the timer.
 // - Any thread may call Start and Stop.
-// - The other functions are called in the signal handler, on the thread; they
-//   are async-signal-safe.
+// - The other functions are called in the signal handler, on the thread. They are
+//   async-signal-safe.
 #pragma once
 
 #include <signal.h>

@@ -30,7 +30,7 @@ struct Plan {
   std::string metrics = "time";  // in the agent's notation: a+b
   bool quick = false;            // fewer walks and repetitions for a coarser table
   std::function<void(int done, int total, std::string_view step)> progress;  // may be empty
-  std::function<bool()> interrupted;  // if true, kills the trainer and fails; may be empty
+  std::function<bool()> interrupted;  // returns true to kill the trainer and fail; may be empty
   // Runs a trainer in place of RunChild (child.h), under a tracer that counts its instructions.
   std::function<Result<ChildResult>(const std::vector<std::string>& argv,
                                     const std::filesystem::path& log)>
