@@ -1,4 +1,4 @@
-// Instructions of a symbol with the ticks beside each.
+// Prints the instructions of a symbol, with the ticks beside each.
 #include "reports/annotate.h"
 
 #include <algorithm>
@@ -19,11 +19,12 @@ struct Symbol {
   uint32_t pid = 0;
   uint64_t time = 0;
   size_t ticks = 0;
-  std::map<uint64_t, size_t> at;  // offset -> ticks
+  std::map<uint64_t, size_t> at;  // from offset to ticks
   uint32_t module = 0, name = 0;  // in TickTable::names
 };
 
-// Code at one address: a method that was compiled twice has two entries.
+// Returns the symbols whose name contains `wanted`, the most ticks first. A method that was
+// compiled twice has two entries.
 std::vector<Symbol> SymbolsWith(Recording& recording, const TickTable& table,
                                 std::string_view wanted) {
   std::map<std::pair<uint32_t, uint64_t>, std::map<const void*, Symbol>> found;

@@ -9,7 +9,7 @@
 namespace jprof::reports {
 namespace {
 
-// The row as columns see it. `text` lives until the row is written.
+// A row as the columns' getters see it. `text` lives until the row is written.
 struct ArcLine {
   const ArcTable& table;
   const ArcRow& row;
@@ -50,7 +50,7 @@ Value CallerOf(const ArcLine& line) {
   return Value::Text(line.table.function(*line.row.caller).name);
 }
 
-// Of CSV, which has one table, and JSON.
+// Adds the columns of CSV, which has one table, and of JSON.
 void AddFields(ArcColumns& columns, unsigned views) {
   columns.Add(kCsv, {"caller"}, CallerOf);
   columns.Add(views, {"type"}, [](const ArcLine& line) {
@@ -116,7 +116,7 @@ void JsonCalls(const ArcTable& table, JsonWriter& json) {
   json.EndArray();
 }
 
-// --min-percent hides rows for people only.
+// Only formats for people hide rows below --min-percent.
 bool IsArcShown(const ArcTable& table, const ArcRow& row) {
   if (EntryOf(table.options.format).view != kPeople) return true;
   const uint64_t most = std::max(row.sums.self, row.sums.cumulative);

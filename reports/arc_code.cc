@@ -7,8 +7,7 @@
 namespace jprof::reports {
 namespace {
 
-// HotSpot calls compiled code at its first instruction, or behind the check of the receiver's
-// class.
+// HotSpot calls compiled code at its first instruction, or after the check of the receiver's class.
 constexpr uint64_t kLastJittedEntry = 64;
 
 bool Contains(const CodePiece& piece, uint64_t address, uint64_t time) {
@@ -23,7 +22,7 @@ CodeAt::Kind KindOf(const a2n::Place& place) {
   return CodeAt::Kind::kNative;
 }
 
-// The file's name without its folders.
+// Returns the file's name without its folders.
 std::string BaseName(std::string_view module) {
   return profile::CleanText(module.substr(module.rfind('/') + 1));
 }
@@ -76,7 +75,7 @@ void ArcCode::ChangeIndex::Add(const CodeChange& change) {
   if (change.code) next_code.Add(mirrored);
 }
 
-// Narrows the time of a piece to the changes around it.
+// Limits the time of a piece to the changes around it.
 void ArcCode::Limit(const Process& process, CodePiece& piece) {
   if (piece.end - piece.start == 1) {  // code without symbols has a piece for each address
     const a2n::Span* past = process.index.past.Find(piece.start, piece.time);
@@ -120,7 +119,7 @@ CodeAt ArcCode::At(uint32_t pid, uint64_t address, uint64_t time) {
   return at;
 }
 
-// The piece of the address: a known one, or a new one.
+// Returns the known piece of the address, or adds one.
 uint32_t ArcCode::Find(Process& process, uint32_t pid, uint64_t address, uint64_t time) {
   const auto above = process.by_start.upper_bound(address);
   if (above != process.by_start.begin()) {
@@ -145,8 +144,8 @@ uint32_t ArcCode::Find(Process& process, uint32_t pid, uint64_t address, uint64_
   return number;
 }
 
-// What is at the address, and the time at which that is known. The tracer looks at the mappings now
-// and then: what was mapped since is known later only.
+// Returns what is at the address, and the time at which that is known. The tracer reads the
+// mappings only now and then, so newer mappings are known only at a later time.
 std::pair<a2n::Place, uint64_t> ArcCode::Resolve(const Process& process, uint32_t pid,
                                                  uint64_t address, uint64_t time) {
   const a2n::Place place = resolver_.Resolve(pid, address, time);

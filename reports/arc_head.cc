@@ -1,4 +1,4 @@
-// The head of the report arc: what was traced, what is missing.
+// Prints the head of the report arc: what was traced, and what is missing.
 #include <algorithm>
 #include <set>
 

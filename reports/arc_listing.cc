@@ -1,4 +1,4 @@
-// Instructions of the hottest functions of a trace, each with how often it was executed.
+// Prints the instructions of the hottest functions of a trace, each with how often it was executed.
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint32_t kListed = 10;  // functions, if neither --top nor --function is given
 
-// jcc and loop on x86; b.cond, cbz, tbz and their like on ARM.
+// Matches jcc and loop on x86, and b.cond, cbz, tbz and their like on ARM.
 bool IsConditional(std::string_view mnemonic) {
   if (mnemonic.starts_with("j")) return !mnemonic.starts_with("jmp");
   return mnemonic.starts_with("loop") || mnemonic.starts_with("b.") || mnemonic.starts_with("cb") ||
@@ -27,7 +27,7 @@ uint64_t CountAt(const std::vector<ExecutedFrom>& executed, uint64_t offset) {
   return above == executed.begin() ? 0 : std::prev(above)->count;
 }
 
-// One function's code.
+// Prints the code of functions.
 class ListedFunction {
  public:
   ListedFunction(ArcRecording& arcs, const RunCounts& counts, const Disassembler& disassembler,
@@ -76,7 +76,7 @@ class ListedFunction {
     });
   }
 
-  // Without the instructions: how often the code was executed from where on.
+  // Prints how often the code was executed from each offset on, without its instructions.
   void PrintRuns(const std::vector<ExecutedFrom>& executed, bool jitted) {
     out_.Print("  its instructions are not {}; executions from each offset on:\n",
                jitted ? "in the recording (JPROFOPTS=code jprof itrace ... records them)"
@@ -91,7 +91,8 @@ class ListedFunction {
   Output& out_;
 };
 
-// Those with executed instructions: of a stub its caller has them, so its sums are 0.
+// Returns the functions with executed instructions. Their sums may be 0: the instructions of a stub
+// are attributed to its caller.
 std::vector<uint32_t> Executed(const ArcRecording& arcs, const RunCounts& counts) {
   std::set<uint32_t> functions;
   for (uint32_t piece = 0; piece < counts.pieces(); ++piece) {
@@ -100,7 +101,7 @@ std::vector<uint32_t> Executed(const ArcRecording& arcs, const RunCounts& counts
   return {functions.begin(), functions.end()};
 }
 
-// The hottest first.
+// Returns the functions to list, the hottest first.
 std::vector<uint32_t> Chosen(const ArcRecording& arcs, const ArcOptions& options,
                              const RunCounts& counts, const ArcSums& sums) {
   std::vector<uint32_t> chosen = Executed(arcs, counts);

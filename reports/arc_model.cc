@@ -9,8 +9,8 @@ namespace {
 using profile::Branch;
 using profile::BranchKind;
 
-// Whether the code of `from` may be gone: after the end of tracing, or after a system call that
-// replaced the program. What was executed before then is the current function's.
+// Returns whether the code of `from` may be gone: after the end of tracing, or after a system call
+// that replaced the program. What was executed before belongs to the current function.
 bool HasNoSource(const Branch& branch) {
   constexpr uint64_t kLongestSystemCall = 8;
   return branch.kind == BranchKind::kEnd ||
@@ -175,7 +175,7 @@ void ArcWalk::SignalReturn(Thread& thread, const CodeAt& to, uint64_t address) {
   if (!Leave(thread, to, address)) Enter(thread, to.function, Reason::kMoved, false);
 }
 
-// A jump out of a stub: to the function that was called, or on towards it.
+// Enters the function that was called after a jump out of a stub, or continues towards it.
 void ArcWalk::ThroughLinkage(Thread& thread, const CodeAt& to) {
   Linkage& linkage = thread.top().linkage;
   if (IsLinkage(to)) return;
@@ -202,7 +202,8 @@ void ArcWalk::TailCall(Thread& thread, const CodeAt& to) {
   Enter(thread, to.function, Reason::kTail, true);
 }
 
-// Goes back to where execution continues in a function that is on the stack. False: it is not.
+// Returns to the function on the stack in which execution continues. Returns false if none is
+// there.
 bool ArcWalk::Leave(Thread& thread, const CodeAt& to, uint64_t address) {
   ArcStack& stack = thread.stack;
   if (LeaveTo(thread, to.function, stack.frame())) return true;
@@ -213,7 +214,8 @@ bool ArcWalk::Leave(Thread& thread, const CodeAt& to, uint64_t address) {
   return true;
 }
 
-// The same for the newest entry of the function that is at `from` or above.
+// Returns to the newest entry of the function that is at `from` or above, or returns false if there
+// is none.
 bool ArcWalk::LeaveTo(Thread& thread, uint32_t function, size_t from) {
   const size_t newest = thread.stack.Newest(function, from);
   if (newest == ArcStack::kNone) return false;

@@ -78,7 +78,7 @@ void ArcStack::Index() {
   }
 }
 
-// The newest entry of the same call by the same function.
+// Finds the newest entry of the same call by the same function.
 uint32_t& ArcStack::NewestCall(const Place& place, const Place& below) {
   uint32_t& number = numbers_[place.entry.call];
   if (number == FlatMap::kNone) number = ++calls_;

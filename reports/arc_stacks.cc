@@ -1,4 +1,4 @@
-// The tree of an instruction trace as collapsed stacks.
+// Prints the tree of an instruction trace as collapsed stacks.
 #include "reports/arc.h"
 #include "reports/arc_visit.h"
 #include "reports/collapsed.h"

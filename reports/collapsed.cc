@@ -8,8 +8,7 @@
 namespace jprof::reports {
 namespace {
 
-// Methods without their signature, which is full of ';'. An overload's stacks are its namesake's
-// then.
+// Returns the name without its signature, which is full of ';'. So overloads share their stacks.
 std::string FrameName(NamedTree& tree, const ShownRow& shown) {
   const profile::MethodId method =
       shown.row == kNoRow ? profile::kRootMethod : tree.forest.rows.rows[shown.row].method;
@@ -68,7 +67,8 @@ void CollapsedStacks::Write(const std::string& stack, double value) {
   if (whole > 0) out_.Print("{} {}\n", stack, whole);
 }
 
-// Whole units with the right sum: the rounding error of a row is carried to the next one.
+// Converts values to whole units with the right sum: the rounding error of a row is carried to the
+// next one.
 uint64_t CollapsedStacks::WholeOf(double value) {
   if (!(value > 0)) return 0;  // over-calibrated
   carry_ += value;

@@ -18,13 +18,13 @@ using profile::CleanText;
 
 constexpr size_t kNoMetric = CombinedTreeBuilder::kNoMetric;
 
-// The first metric of this kind.
+// Returns the place of the first metric of this kind, or kNoMetric.
 size_t Find(const std::vector<profile::Metric>& metrics, bool (profile::Metric::*kind)() const) {
   const auto found = std::ranges::find_if(metrics, kind);
   return found == metrics.end() ? kNoMetric : static_cast<size_t>(found - metrics.begin());
 }
 
-// One tree of all threads with one metric, or without metrics.
+// Loads one tree of all threads with one metric, or without metrics.
 Result<Forest> Load(Source& source, size_t metric) {
   Options options;
   options.merged = true;
@@ -72,7 +72,7 @@ uint64_t JavaMethods(Forest& forest) {
   return methods.size();
 }
 
-// Whether recursion was folded, from the beginning or later.
+// Returns whether recursion was folded, from the beginning or later.
 bool IsFolded(const profile::Reader& reader) {
   return reader.meta().options.fold_recursion || reader.header().folded_ticks != 0;
 }
@@ -160,11 +160,11 @@ double RunSeconds(const RunFacts& facts) {
   return facts.run.cpu_seconds.value_or(facts.cpu_seconds);
 }
 
-// Whether the context's time may have been attributed to its caller: it was inlined, or it was
-// called but never sampled and could have been inlined. C2 keeps no record of which instructions
-// are the inlined method's where it unrolls a loop.
+// Returns whether the context's time may have been attributed to its caller: it was inlined, or it
+// was called but never sampled and could have been inlined. C2 does not record which instructions
+// belong to the inlined method where it unrolls a loop.
 bool MayHideInCaller(const CombinedTree& tree, uint32_t context) {
-  // HotSpot inlines no call that was made less often: MinInliningThreshold.
+  // HotSpot inlines no call that was made less often (MinInliningThreshold).
   constexpr uint64_t kLeastCalls = 250;
   const CombinedContext& self = tree.contexts[context];
   const CombinedContext& caller = tree.contexts[self.parent];
@@ -226,7 +226,7 @@ class Differences {
                                       view_.sampled[run].run.profile, other, 100 * change));
   }
 
-  // Methods whose share of the samples differs between sampled runs by more than chance, and
+  // Adds methods whose share of the samples differs between sampled runs by more than chance, and
   // methods that were sampled but not counted.
   void Methods() {
     const CombinedTree& tree = view_.tree;

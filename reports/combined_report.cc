@@ -1,4 +1,4 @@
-// combined: exact calls and production times in one tree (docs/REPORTS.md).
+// Prints exact calls and production times in one tree (docs/REPORTS.md).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -30,7 +30,7 @@ constexpr char kLegend[] =
     "native method,\n"
     "           F native function, K kernel, O code of the VM\n\n";
 
-// What a row shows: a context, or those that the options hide, below one parent.
+// A row is a context, or the contexts below one parent that the options hide.
 struct CombinedRow {
   uint32_t id = 0, parent = 0, level = 0;
   char type = '?';
@@ -44,10 +44,10 @@ struct CombinedRow {
   double estimated_time = 0, estimated_all = 0;  // ns
 
   bool is_estimated = false;
-  std::optional<uint64_t> outermost_calls;  // nothing: recursion was folded
+  std::optional<uint64_t> outermost_calls;  // nothing if recursion was folded
 
   bool has_calls() const { return is_java && calls > 0 && !hidden && outermost_calls != 0; }
-  // What CUM is divided by.
+  // Returns the number of calls by which CUM is divided.
   uint64_t divisor() const { return outermost_calls.value_or(calls); }
   ShownTime own_time() const { return {times.own, is_estimated, estimated_time}; }
   ShownTime all_time() const { return {times.all, is_estimated, estimated_all}; }
@@ -65,12 +65,12 @@ void AddText(CombinedColumns& columns, int calls_width) {
               [](const CombinedRow& row) { return Value::Signed(Rounded(Sum(row.samples))); });
 }
 
-// Texts of a row live until the row is written.
+// The texts of a row. They live until the row is written.
 struct Texts {
   std::string time, all, half, per_call, per_call_half, name;
 };
 
-// Methods that are called once, such as main, have the widest values.
+// Computes the width from methods that are called once, such as main, which have the widest values.
 int PerCallWidth(const CombinedView& view) {
   constexpr int kLeast = 10;
   const CombinedTree& tree = view.tree;
@@ -435,7 +435,7 @@ void RemarkNotes(const Combined& combined, const CombinedView& view, Output& out
   std::ranges::for_each(view.sampled, remark);
 }
 
-// One line a context with its own time in microseconds.
+// Prints one line per context with its own time in microseconds.
 void PrintCollapsedTimes(const CombinedView& view, const Options& options, Output& out) {
   CollapsedStacks stacks(out);
   CombinedWalk(view, options).Run([&](const CombinedRow& row) {

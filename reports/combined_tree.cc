@@ -38,7 +38,7 @@ uint32_t CombinedTreeBuilder::Append(uint32_t parent, const Name& name) {
   return index;
 }
 
-// The child of that name, or the context of that name on the path to `parent`.
+// Returns the child of that name, or the context of that name on the path to `parent`.
 uint32_t CombinedTreeBuilder::Child(uint32_t parent, const Name& name) {
   const auto [entry, is_new] = children_.try_emplace(uint64_t{parent} << 32 | name.id, 0);
   if (!is_new) return entry->second;
@@ -84,7 +84,7 @@ std::vector<uint32_t> CombinedTreeBuilder::AddRows(Forest& forest, const Has& ha
   return contexts;
 }
 
-// Depth first: a row whose context is on the path already is of an inner call.
+// Visits the rows depth first: a row whose context is on the path already is an inner call.
 void CombinedTreeBuilder::FindRecursion(const Forest& forest, bool counted,
                                         const std::vector<uint32_t>& contexts) {
   const std::vector<Row>& rows = forest.rows.rows;
@@ -157,7 +157,7 @@ std::vector<uint32_t> CombinedTreeBuilder::AddSampled(Forest& forest, size_t run
   return contexts;
 }
 
-// Backwards: children come after their parents.
+// Visits the contexts backwards, because children come after their parents.
 void CombinedTreeBuilder::SumUp() {
   const size_t runs = tree_.runs;
   tree_.samples.resize(tree_.contexts.size() * runs);

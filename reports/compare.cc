@@ -67,7 +67,8 @@ Result<void> CheckSide(const Side& side) {
                   side.notes.empty() ? "" : " (" + side.notes.back() + ")");
 }
 
-// The error of a measured amount with all below it is the sum of their errors, which is careful.
+// Returns the interval of a measured amount. The error of an inclusive amount is the sum of the
+// errors below it, which is conservative.
 Estimate Measured(double value, double error) {
   return {value, value - kDeviations95 * error, value + kDeviations95 * error};
 }
@@ -80,7 +81,8 @@ Estimate AbsoluteOf(const Side& side, const Amount& part) {
   return Scaled(Poisson(part.samples), one);
 }
 
-// part / (part + rest): both are uncertain, and a part that is the whole has a share of exactly 1.
+// Returns part / (part + remainder). Both are uncertain; a part that is the whole has a share of
+// exactly 1.
 Estimate MeasuredShare(const Amount& part, const Amount& whole) {
   if (!(whole.value > 0)) return {0, 0, 1};
   const double share = part.value / whole.value;
@@ -111,7 +113,7 @@ bool HasMetric(const Source& source, std::string_view name) {
                              [&](const auto& metric) { return metric.name == name; });
 }
 
-// What each side is looked at by; empty: its first.
+// Returns the metric by which each side is compared. An empty name selects the first one.
 std::array<std::string, 2> MetricsOf(const Source& a, const Source& b, const std::string& wanted) {
   if (HasMetric(a, wanted) && HasMetric(b, wanted)) return {wanted, wanted};
   if (const size_t comma = wanted.find(','); comma != std::string::npos)
@@ -123,7 +125,7 @@ std::array<std::string, 2> MetricsOf(const Source& a, const Source& b, const std
   return {};
 }
 
-// The greatest `count` by `value`, greatest first.
+// Returns up to `count` indices with the greatest positive values, the greatest first.
 template <typename Value>
 std::vector<uint32_t> Greatest(size_t size, uint32_t from, size_t count, const Value& value) {
   std::vector<std::pair<double, uint32_t>> found;
@@ -149,7 +151,7 @@ bool IsOutermost(const JointTree& tree, uint32_t context) {
 struct By {
   std::array<Amount, 2> Context::*context;
   std::array<Amount, 2> JointMethod::*method;
-  bool outermost;  // only the outermost calls of a recursion: the others are in them
+  bool outermost;  // only the outermost calls of a recursion, which include the others
 };
 constexpr By kBySelf = {&Context::self, &JointMethod::self, false};
 constexpr By kByAll = {&Context::all, &JointMethod::all, true};
@@ -168,7 +170,8 @@ class FlatLists {
     return hot;
   }
 
-  // Exclusive at most a tenth of inclusive, and inclusive at least 5 % of the whole.
+  // Returns methods whose exclusive share is at most a tenth of the inclusive one, which is at
+  // least 5 % of the whole.
   std::vector<HotMethod> Hidden() {
     const auto names = Greatest(tree_.methods.size(), 0, top_, [&](uint32_t name) {
       const HotMethod method = Method(name);
@@ -220,8 +223,8 @@ class FlatLists {
   size_t top_;
 };
 
-// Every one of `count` ids whose amounts differ from nothing, ranked; returns how many differ by
-// more than the error.
+// Ranks those of `count` ids that have an amount other than 0. Returns how many differ by more than
+// the error.
 template <typename Amounts>
 size_t Rank(const Comparison& comparison, uint32_t from, size_t count, const Amounts& amounts_of,
             std::vector<Ranked>& ranked) {
@@ -279,7 +282,7 @@ Result<void> CheckUnits(const Comparison& comparison) {
       sides[0].metric, sides[0].unit, sides[1].metric, sides[1].unit);
 }
 
-// Returns which kinds of frames a profile has besides Java methods (of profile::kMethodNotJava).
+// Returns which kinds of frames other than Java methods a profile has (of profile::kMethodNotJava).
 uint16_t KindsIn(const Forest& forest) {
   uint16_t kinds = 0;
   for (const Row& row : forest.rows.rows) {
@@ -288,8 +291,9 @@ uint16_t KindsIn(const Forest& forest) {
   return kinds & profile::kMethodNotJava;
 }
 
-// A counted profile contains only the native functions that call hooks, a sampled one contains all.
-// So native functions are comparable only in two profiles of one kind, if both have any.
+// Builds the tree of both sides. A counted profile contains only the native functions that call
+// hooks, a sampled one contains all. So native functions are comparable only in two profiles of one
+// kind, if both have any.
 JointTree Joined(std::array<Forest, 2>& forests, const std::array<Side, 2>& sides) {
   const bool alike = sides[0].sampled == sides[1].sampled;
   const int both = alike ? KindsIn(forests[0]) & KindsIn(forests[1]) : 0;
@@ -306,7 +310,7 @@ Estimate ShareOf(const Side& side, const Amount& part, const Amount& whole) {
   if (!side.counted) return {share, 0, 1};
   const Estimate counted = Wilson(part.samples, whole.samples);
   if (!(counted.value > 0)) return {share, std::min(0.0, share), std::max(share, counted.high)};
-  // Weighted: the interval of the number of samples, at what one of them weighs here.
+  // A weighted metric has the interval of the number of samples, scaled by what one sample weighs.
   const Estimate weighted = Scaled(counted, share / counted.value);
   return {share, weighted.low, std::clamp(weighted.high, share, std::max(share, 1.0))};
 }

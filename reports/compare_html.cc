@@ -1,5 +1,5 @@
-// compare, as one HTML page: sortable tables, and the calling contexts as a tree with differences
-// coloured.
+// Prints compare as one HTML page: sortable tables, and the calling contexts as a tree with
+// coloured differences.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -12,14 +12,14 @@
 namespace jprof::reports {
 namespace {
 
-constexpr size_t kTableRows = 200;    // at least, if there are
+constexpr size_t kTableRows = 200;    // at least, if that many exist
 constexpr size_t kTreeRows = 4000;    // at most
 constexpr double kTreeShare = 0.001;  // contexts below it in all profiles are left out
 constexpr size_t kCellCallers = 3, kTitleCallers = 40;
 
 std::string Percent(double share) { return fmt::format("{:.2f}", 100 * share); }
 
-// JavaScript cannot sort by NaN.
+// Replaces NaN, by which JavaScript cannot sort.
 double Sortable(double value) { return std::isfinite(value) ? value : 0; }
 
 void PrintCell(double value, const std::string& text, Output& out) {
@@ -52,7 +52,7 @@ void PrintPathCell(const JointTree& tree, uint32_t context, Output& out) {
             EscapedHtml(PathText(tree, context, kCellCallers)));
 }
 
-// Rows of the tree in display order: the largest first.
+// Lists the rows of the tree in display order, the largest first.
 class TreeRows {
  public:
   using Weight = std::function<double(uint32_t)>;
@@ -70,7 +70,7 @@ class TreeRows {
   }
 
  private:
-  // The heaviest child last: it is taken first.
+  // Pushes the heaviest child last, because it is taken first.
   void Push(uint32_t parent) {
     std::vector<std::pair<double, uint32_t>> children;
     for (uint32_t i = tree_.contexts[parent].first_child; i != 0; i = tree_.contexts[i].next) {
@@ -98,7 +98,7 @@ double ShareAt(const Comparison& comparison, uint32_t context, size_t side) {
   return comparison.tree.contexts[context].all[side].value / whole.value;
 }
 
-// The strength of the colour is the size of the change; changes within the error have none.
+// Returns a colour whose strength is the size of the change; changes within the error have none.
 std::string Colour(const Difference& difference, double share) {
   if (difference.within) return "class=\"n\"";
   return fmt::format("class=\"n {}\" style=\"--d:{:.2f}\"",

@@ -1,4 +1,4 @@
-// compare, as JSON (docs/REPORTS.md).
+// Prints compare as JSON (docs/REPORTS.md).
 #include <algorithm>
 
 #include "reports/compare.h"
@@ -7,7 +7,7 @@
 namespace jprof::reports {
 namespace {
 
-// Shares need more digits than JsonWriter::Number has.
+// Writes a share, which needs more digits than JsonWriter::Number has.
 void Digits(std::string_view key, double value, JsonWriter& json) {
   json.Key(key);
   json.Precise(value, 8);
@@ -80,7 +80,7 @@ class Paths {
   }
 
   const JointTree& tree_;
-  size_t left_;  // frames that are still printed
+  size_t left_;  // frames that may still be printed
 };
 
 void PutMethod(const FlatAndContext& flat, const HotMethod& method, Paths& paths,

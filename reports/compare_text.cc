@@ -1,4 +1,4 @@
-// compare, as text.
+// Prints compare as text.
 #include <algorithm>
 #include <cmath>
 
@@ -10,9 +10,10 @@ namespace {
 
 constexpr size_t kLineCallers = 5;
 constexpr size_t kParts = 5;         // contexts of one method
-constexpr double kLeastPart = 0.05;  // of its own; below it a context is one of the others
+constexpr double kLeastPart = 0.05;  // of the method's own; smaller contexts are among the others
 
-// A method without its signature, which is for the one the row is about.
+// Returns the name without its signature, which is printed only for the method that the row is
+// about.
 std::string_view Short(std::string_view name) {
   const size_t at = name.find('(');
   return at == 0 ? name : name.substr(0, at);
@@ -35,7 +36,7 @@ std::string Interval(const Estimate& share) {
   return fmt::format("[{:.2f}, {:.2f}]", 100 * share.low, 100 * share.high);
 }
 
-// Text has the largest contexts only; JSON and HTML have all.
+// Prints the largest contexts only; JSON and HTML have all.
 void PrintParts(const JointTree& tree, const HotMethod& method, Output& out) {
   size_t shown = 0;
   size_t others = method.other_parts;
@@ -107,7 +108,7 @@ void PrintFolded(const Comparison& comparison, Output& out) {
   }
 }
 
-// Percent, or values in the unit.
+// Formats percent, or values in the unit.
 std::string Figure(const Comparison& comparison, double value, bool sign = false) {
   if (!comparison.absolute)
     return sign ? fmt::format("{:+.2f}", 100 * value) : fmt::format("{:.2f}", 100 * value);

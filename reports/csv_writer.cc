@@ -1,4 +1,4 @@
-// Tables as CSV: a line with the columns' names, then one line per row.
+// Writes tables as CSV: a line with the columns' names, then one line per row.
 #include "profile/reader_text.h"
 #include "reports/formats.h"
 

@@ -23,7 +23,8 @@ class Summer {
     }
   }
 
-  // Depth first; a method's outermost rows count, those below itself are in them already.
+  // Visits the rows depth first. Only a method's outermost rows count, because they include those
+  // below.
   void AddCumulative() {
     std::vector<std::vector<double>> below;
     for (size_t m = 0; m < std::max<size_t>(metric_count_, 1); ++m)
@@ -69,7 +70,7 @@ class Summer {
     sum.samples += row.samples;
     ++sum.contexts;
     calls_by_type_[place][static_cast<size_t>(row.type)] +=
-        row.calls + row.samples + 1;  // + 1: never called has a type too
+        row.calls + row.samples + 1;  // + 1, so that a method without calls has a type, too
     for (size_t m = 0; m < metric_count_; ++m) {
       const Cell& cell = rows_.cell(index, m);
       Cell& self = sum.self[m];
@@ -80,7 +81,7 @@ class Summer {
     }
   }
 
-  // Ids with names are dense; only others need a hash table.
+  // Returns the sum of a method. Ids with names are dense; only others need a hash table.
   uint32_t PlaceOf(profile::MethodId method) {
     const uint32_t index = IndexOf(method);
     uint32_t& place =
@@ -98,9 +99,9 @@ class Summer {
   size_t metric_count_;
   std::vector<MethodSum> sums_;
   std::vector<std::array<uint64_t, 16>> calls_by_type_;
-  std::vector<uint32_t> place_;  // method -> sum
+  std::vector<uint32_t> place_;  // from method to sum
   std::unordered_map<uint32_t, uint32_t> odd_place_;
-  std::vector<uint32_t> of_row_;  // row -> sum
+  std::vector<uint32_t> of_row_;  // from row to sum
 };
 
 }  // namespace

@@ -14,9 +14,9 @@ namespace {
 
 static_assert(sizeof(profile::Counts) == sizeof(std::array<uint32_t, 4>));
 
-// One event in `bracket_period` measures its handler, and takes that many times its cost off the
-// next interval: right on average, with about (period - 1) times the square of the handler's cost
-// as each interval's variance.
+// Returns the variance of an interval. One event in `bracket_period` measures its handler, and
+// subtracts that many times its cost from the next interval. This is right on average, with about
+// (period - 1) times the square of the handler's cost as each interval's variance.
 double BracketVariance(const profile::Reader& reader, const profile::CallTree& tree) {
   double own = 0;
   for (const profile::Thread& thread : reader.threads())
@@ -30,7 +30,8 @@ double BracketVariance(const profile::Reader& reader, const profile::CallTree& t
          (own / events);
 }
 
-// The metrics to load, by place in the file: all, or the one asked for with its number of samples.
+// Returns the places in the file of the metrics to load: all, or the requested one with its number
+// of samples.
 Result<std::vector<size_t>> ChosenMetrics(const Source& source, const std::string& wanted) {
   const std::vector<profile::Metric>& metrics = source.reader.meta().metrics;
   std::vector<size_t> chosen;
@@ -58,7 +59,7 @@ std::vector<profile::Metric> Infos(const Source& source, const std::vector<size_
   return infos;
 }
 
-// One per metric; empty where the table does not have it.
+// Returns one correction per metric, which is empty where the table does not have the metric.
 std::vector<calibrate::Correction> CorrectAll(const Source& source, const profile::CallTree& tree,
                                               const Names& names,
                                               const std::vector<profile::Metric>& metrics) {
@@ -89,8 +90,8 @@ std::vector<calibrate::Correction> CorrectAll(const Source& source, const profil
   return corrections;
 }
 
-// A weighted metric's samples are counted by the one after it, every other sampled one counts
-// itself.
+// Returns the metric that counts the samples of `m`: the next one for a weighted metric, `m` itself
+// for every other sampled one.
 size_t CountsOf(const std::vector<profile::Metric>& infos, size_t m) {
   if (!infos[m].is_samples()) return MetricTotals::kNoCounts;
   if (!infos[m].is_weighted()) return m;
@@ -99,7 +100,7 @@ size_t CountsOf(const std::vector<profile::Metric>& infos, size_t m) {
   return counted ? m + 1 : MetricTotals::kNoCounts;
 }
 
-// One standard deviation of the total of `samples` samples, whose number has a Poisson
+// Returns one standard deviation of the total of `samples` samples, whose number has a Poisson
 // distribution.
 double SamplingError(double value, double samples) {
   return samples > 0 ? std::abs(value) / std::sqrt(samples) : 0;
@@ -148,14 +149,14 @@ void AddUp(Forest& forest) {
   }
 }
 
-// After this a method id is a symbol, no longer one of its addresses.
+// Replaces method ids, so that each is a symbol and no longer one of its addresses.
 void NameBySymbol(profile::CallTree& tree, const Names& names) {
   for (uint32_t& word : tree.word) {
     word = profile::PackMethod(profile::TypeOf(word), names.Canonical(profile::MethodOf(word)));
   }
 }
 
-// The tree of the file with the values of the chosen metrics only.
+// Reads the tree of the file with the values of the chosen metrics only.
 Result<profile::CallTree> ReadTree(Source& source, const std::vector<size_t>& chosen) {
   Result<profile::CallTree> tree = source.reader.ReadTree();
   if (!tree) return tree;
@@ -170,15 +171,15 @@ Result<profile::CallTree> ReadTree(Source& source, const std::vector<size_t>& ch
   return tree;
 }
 
-// Which records become one row. After folding began, a thread has two trees.
+// Returns which records become one row. After folding began, a thread has two trees.
 Merge MergeOf(const Source& source, const Names& names, const Options& options) {
   if (options.merged) return Merge::kThreads;
   const bool two_trees = source.reader.header().folded_ticks != 0;
   return names.has_aliases() || two_trees ? Merge::kSiblings : Merge::kContexts;
 }
 
-// Rows and totals; the records, of which there may be 10 million, are freed. `chosen`: the metrics
-// of `tree`.
+// Makes rows and totals, and frees the records, of which there may be 10 million. `chosen` are the
+// metrics of `tree`.
 Forest MakeForest(Source& source, profile::CallTree tree, const std::vector<size_t>& chosen,
                   const Options& options) {
   const std::vector<profile::Metric> infos = Infos(source, chosen);
@@ -196,7 +197,8 @@ Forest MakeForest(Source& source, profile::CallTree tree, const std::vector<size
   return forest;
 }
 
-// Threads by cost, so that a report begins with the most expensive; siblings as --sort requests.
+// Sorts threads by cost, so that a report begins with the most expensive, and siblings as --sort
+// requests.
 void Order(Forest& forest, const Options& options) {
   const std::vector<double> cumulative = Cumulative(forest.rows, 0);
   SortRoots(forest.rows, cumulative);

@@ -18,13 +18,13 @@ std::string Command(const profile::Meta& meta) {
   return text.size() > kShown ? text.substr(0, kShown) + "..." : text;
 }
 
-// Ticks to seconds; 0 if the profile does not have the tick rate.
+// Converts ticks to seconds. Returns 0 if the profile does not have the tick rate.
 double Seconds(const profile::ControlHeader& header, uint64_t from, uint64_t to) {
   if (header.ticks_per_second == 0 || to <= from) return 0;
   return static_cast<double>(to - from) / static_cast<double>(header.ticks_per_second);
 }
 
-// The share of intervals by how exact the key was that corrected them.
+// Describes the shares of intervals by how exact the key was that corrected them.
 std::string Fallbacks(const MetricTotals& column) {
   using enum calibrate::Level;
   const auto share = [&](calibrate::Level level) {
@@ -43,7 +43,8 @@ std::string Fallbacks(const MetricTotals& column) {
   return text;
 }
 
-// The corrected total with its error; as in rows, only its bound where the error is too large.
+// Returns the corrected total with its error or, as in rows, only its bound where the error is too
+// large.
 std::string LeftText(const MetricTotals& column) {
   const double base = column.raw - column.adjust;
   const std::string error = AmountText(column, column.error);
@@ -79,7 +80,7 @@ void PrintCalibrated(const Source& source, const MetricTotals& column, Output& o
   }
 }
 
-// "1 ms of CPU time": the interval between two samples.
+// Returns the interval between two samples, such as "1 ms of CPU time".
 std::string PeriodText(const profile::Metric& info) {
   const double period = static_cast<double>(info.period.value);
   if (info.period.unit != "ns") return AmountIn(info.period.unit, period);
@@ -99,8 +100,8 @@ std::string RateText(const profile::Metric& info) {
   return text;
 }
 
-// How many samples there are and what one stands for. A weighted metric is printed with the number
-// of its samples.
+// Prints how many samples there are and what one represents. A weighted metric is printed with the
+// number of its samples.
 void PrintSampled(const Forest& forest, const MetricTotals& column, Output& out) {
   const profile::Metric& info = column.info;
   const bool counted = column.counts != MetricTotals::kNoCounts;
@@ -137,7 +138,7 @@ double SamplingNanos(const profile::Reader& reader, const profile::ThreadRecord&
   return Seconds(reader.header(), 0, sum.sampling_ticks) * 1e9;
 }
 
-// The preceding weighted metric prints this number of samples.
+// Returns whether the preceding weighted metric prints this number of samples.
 bool IsPrintedBefore(const Forest& forest, size_t m) {
   return m > 0 && forest.metrics[m - 1].info.is_weighted() && forest.metrics[m - 1].counts == m;
 }
@@ -149,7 +150,7 @@ size_t PartlyCounted(const Names& names) {
   return count;
 }
 
-// What the profile was merged from.
+// Prints what the profile was merged from.
 void PrintMerged(const Source& source, Output& out) {
   if (!source.merged) return;
   const profile::MergedMeta& merged = *source.merged;

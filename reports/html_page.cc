@@ -5,7 +5,7 @@
 namespace jprof::reports {
 namespace {
 
-// The policy makes the browser keep the promise that nothing is loaded.
+// The content security policy makes sure that the page loads nothing.
 constexpr std::string_view kHead = R"(<!DOCTYPE html>
 <html lang="en">
 <head>

@@ -11,7 +11,8 @@ namespace {
 constexpr uint32_t kUnnamed = 0xffffffffu;
 constexpr uint32_t kFolded = 0xfffffffeu;
 
-// Frames that only the VM knows of: the same call has them or not, as it was linked and compiled.
+// Frames that only the VM knows of. The same call may have them or not, depending on how it was
+// linked and compiled.
 constexpr std::string_view kMadeUp[] = {
     "java/lang/invoke/LambdaForm$", "java/lang/invoke/Invokers$Holder",
     "java/lang/invoke/DirectMethodHandle$Holder", "java/lang/invoke/DelegatingMethodHandle$Holder"};
@@ -21,7 +22,7 @@ bool IsMadeUp(std::string_view class_name) {
                              [&](std::string_view p) { return class_name.starts_with(p); });
 }
 
-// The value of one row's first metric.
+// Returns the value of the first metric of one row.
 Amount AmountOf(const Forest& forest, size_t row) {
   const MetricTotals& column = forest.metrics[0];
   const Cell& cell = forest.rows.cell(row, 0);
@@ -107,7 +108,7 @@ void JointTreeBuilder::Add(Forest& forest, size_t side) {
   }
 }
 
-// Backwards: children come after their parents.
+// Visits the contexts backwards, because children come after their parents.
 void JointTreeBuilder::SumUp() {
   for (size_t i = tree_.contexts.size(); i-- > 0;) {
     Context& context = tree_.contexts[i];
@@ -119,7 +120,7 @@ void JointTreeBuilder::SumUp() {
   }
 }
 
-// Depth first, to know whether a method is inside itself.
+// Visits the contexts depth first, to know whether a method is inside itself.
 void JointTreeBuilder::SumMethods() {
   std::vector<uint32_t> on_path(tree_.names.size());
   const std::vector<Context>& contexts = tree_.contexts;

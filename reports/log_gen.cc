@@ -1,4 +1,4 @@
-// log-gen: the trace, entries and exits in order (docs/REPORTS.md).
+// Prints the trace: entries and exits in order (docs/REPORTS.md).
 #include <algorithm>
 #include <functional>
 #include <vector>
@@ -22,7 +22,7 @@ struct Line {
   uint64_t missing = 0;
 };
 
-// Text is not a table: missing events have a line of their own.
+// Prints missing events as a line of their own, because text is no table.
 void PrintTextLine(const Line& line, Output& out) {
   if (line.missing > 0)
     out.Print("{:8} ? ({} events are missing here) {}\n", 0, line.missing, line.thread.name);
@@ -75,7 +75,7 @@ void JsonHead(const Source& source, const TraceUnit& unit, JsonWriter& json) {
   json.EndArray();
 }
 
-// The trace's events in order, each as a line. `print` returns false to stop.
+// Reads the trace's events in order, each as a line. `print` returns false to stop.
 Result<void> ReadLines(Source& source, const TraceUnit& unit, const Options& options,
                        const std::function<bool(const Line&)>& print) {
   Names names(source.reader);

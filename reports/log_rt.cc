@@ -1,4 +1,4 @@
-// log-rt: the call tree in the classic layout (docs/REPORTS.md).
+// Prints the call tree in the classic layout (docs/REPORTS.md).
 #include <algorithm>
 #include <cmath>
 
@@ -45,7 +45,7 @@ int LevelWidth(const Rows& rows) {
   return std::max(2, Digits(deepest));
 }
 
-// The columns of one metric in text: RAW and ADJUST, BASE, ERROR, CUM, as far as asked for.
+// Adds the columns of one metric in text: RAW and ADJUST, BASE, ERROR, CUM, as far as requested.
 void AddMetricText(TreeColumns& columns, const NamedTree& tree, size_t m) {
   const MetricTotals& metric = tree.forest.metrics[m];
   // Cumulative values may reach the total.
@@ -91,8 +91,8 @@ const ProductionTime* ProductionOf(const TreeRow& row) {
   return known ? &times[row.shown.row] : nullptr;
 }
 
-// Of a combined profile: what the sampled runs say (reports/combined.h). `text` lives until the row
-// is written.
+// The times of the sampled runs of a combined profile (reports/combined.h). The texts live until
+// the row is written.
 struct ProductionTexts {
   std::string time, all, half, per_call;
 };

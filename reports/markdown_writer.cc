@@ -1,5 +1,5 @@
-// Tables in GitHub's Markdown: the columns of text, without the head. Characters that Markdown or
-// HTML would read as markup are escaped.
+// Writes tables in GitHub's Markdown: the columns of text, without the head. Characters that
+// Markdown or HTML would read as markup are escaped.
 #include "reports/formats.h"
 
 namespace jprof::reports {

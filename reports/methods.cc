@@ -1,4 +1,4 @@
-// methods: the call tree summed by method (docs/REPORTS.md).
+// Prints the call tree summed by method (docs/REPORTS.md).
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -15,7 +15,7 @@ char Type(const Forest& forest, const Options& options, const MethodSum& sum) {
   return forest.names.LetterOf(sum.method, sum.type, options.static_letters);
 }
 
-// A profile with samples only has no calls.
+// Returns false for a profile that has samples only.
 bool HasCalls(const Forest& forest) { return forest.calls > 0 || forest.samples == 0; }
 
 std::string_view Name(Forest& forest, const MethodSum& sum) {
@@ -26,7 +26,7 @@ double Share(double part, double whole) {
   return whole > 0 ? std::max(0.0, 100 * part / whole) : 0;
 }
 
-// The whole that shares refer to: BASE of the first metric, or calls.
+// Returns the whole that shares refer to: BASE of the first metric, or calls.
 double Whole(const Forest& forest) {
   return forest.metrics.empty() ? static_cast<double>(forest.calls)
                                 : forest.metrics[0].raw - forest.metrics[0].adjust;
@@ -137,7 +137,7 @@ MethodColumns AllColumns(const Forest& forest, const Options& options) {
   return columns;
 }
 
-// Returns why a share is above 100 %; "" if none is.
+// Returns why a share is above 100 %, or an empty text if none is.
 std::string AboveWhole(const Forest& forest, const std::vector<MethodSum>& sums) {
   for (const MethodSum& sum : sums) {
     const std::string above =
@@ -162,7 +162,7 @@ void TextHead(const Source& source, const Forest& forest, const std::string& abo
       HasCalls(forest) ? "BASE" : "SAMPLES", BoundLegend(forest));
 }
 
-// --min-percent hides rows in text and Markdown only.
+// Only text and Markdown hide rows below --min-percent.
 bool IsShown(const Forest& forest, const Options& options, const MethodSum& sum) {
   if (EntryOf(options.format).view != kPeople) return true;
   const double whole = Whole(forest);

@@ -14,7 +14,7 @@ using profile::MethodName;
 
 std::string_view BaseName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// "0x12ab", as the methods file has link addresses; 0 for other text.
+// Parses a link address as the methods file has it, "0x12ab". Returns 0 for other text.
 uint64_t LinkAddress(std::string_view text) {
   uint64_t address = 0;
   if (text.starts_with("0x")) text.remove_prefix(2);
@@ -22,7 +22,7 @@ uint64_t LinkAddress(std::string_view text) {
   return address;
 }
 
-// "libc.so.6.malloc", or "libc.so.6+0x12ab" where nothing is known.
+// Returns "libc.so.6.malloc", or "libc.so.6+0x12ab" where no symbol is known.
 std::string NativeName(const MethodName& parts, a2n::Resolver& resolver) {
   const std::string path(parts.class_name);
   const uint64_t address = LinkAddress(parts.name);
@@ -41,7 +41,7 @@ Names::Names(profile::Reader& reader) : methods_(reader.ReadMethods()), texts_(m
 void Names::NameNativeFrames(profile::Damages& damages) {
   a2n::Resolver resolver;
   std::unordered_map<std::string, profile::MethodId>
-      first;  // module and name -> the lowest id that has it
+      first;  // from module and name to the lowest id that has them
   for (uint32_t i = 1; i < texts_.size(); ++i) {
     const profile::MethodId method{i};
     const MethodName parts = methods_[method];
@@ -54,7 +54,7 @@ void Names::NameNativeFrames(profile::Damages& damages) {
     const std::string key = std::string(parts.class_name) + '\n' + texts_[i];
     canonical_[i] = first.try_emplace(key, method).first->second;
   }
-  // A file that is not there any more is the normal case of an old profile.
+  // A missing file is the normal case of an old profile.
   for (const a2n::Complaint& complaint : resolver.Complaints()) {
     if (!complaint.missing) damages.Add("names of functions are missing", complaint.text);
   }

@@ -53,7 +53,7 @@ void Feed(Recording& recording) {
   }
 }
 
-// As the tree's reports print methods; a stub has a name only.
+// Formats a method as the tree's reports do. A stub has a name only.
 std::string TextOf(const profile::JitCode& code) {
   if (code.class_name.empty()) return std::string(code.name);
   return fmt::format("{}.{}{}", code.class_name, code.name, code.signature);
@@ -66,7 +66,7 @@ void AddChanges(uint32_t pid, const a2n::JittedCode& code, Recording& recording)
   }
 }
 
-// The agent's log of the code that the JVM compiled.
+// Adds the agent's log of the code that the JVM compiled.
 Result<void> AddJitLog(const fs::path& directory, Recording& recording) {
   const auto log = profile::ReadJitLog(directory.string());
   if (!log) return std::unexpected(log.error());
@@ -80,14 +80,15 @@ Result<void> AddJitLog(const fs::path& directory, Recording& recording) {
                               .type = code.type,
                               .code = {code.code.begin(), code.code.end()}};
     jitted.source = code.source;
-    // The compiled method's own line: that of an inlined method is of another file.
+    // Only the compiled method's own line is used: an inlined method's line is of another file.
     for (const profile::JitLine& line : code.lines)
       jitted.lines.push_back({line.offset, line.own_line});
     AddChanges(log->header.pid, jitted, recording);
     recording.resolver->Jitted(log->header.pid, std::move(jitted));
   }
   for (const profile::JitThread& thread : log->threads) {
-    // The main thread is called so while it waits for the others to end; it did its work as "main".
+    // The main thread has this name while it waits for the others to end; it did its work as
+    // "main".
     const bool was_main = thread.name == "DestroyJavaVM";
     recording.thread_names[thread.tid] = was_main ? "main" : std::string(thread.name);
   }
@@ -99,7 +100,7 @@ Result<void> AddJitLog(const fs::path& directory, Recording& recording) {
   return {};
 }
 
-// perf-PID.map or jit-PID.dump, which other JIT compilers leave.
+// Adds perf-PID.map or jit-PID.dump, which other JIT compilers write.
 void AddForeign(const fs::path& path, Recording& recording) {
   const std::string name = path.filename().string();
   const size_t dash = name.find('-');
@@ -118,7 +119,7 @@ void AddForeign(const fs::path& path, Recording& recording) {
   }
 }
 
-// If the directory has the agent's log.
+// Adds the agent's log if the directory has one.
 void AddJitLogIn(const fs::path& directory, Recording& recording) {
   std::error_code error;
   if (!fs::exists(directory / profile::kJitLogFile, error)) return;
@@ -126,7 +127,7 @@ void AddJitLogIn(const fs::path& directory, Recording& recording) {
     recording.notes.push_back(added.error().message);
 }
 
-// Beside the samples, or in the profiles that agents wrote for them.
+// Adds the code logs beside the samples, or in the profiles that agents wrote for them.
 void AddJittedCode(const fs::path& directory, Recording& recording) {
   std::error_code error;
   AddJitLogIn(directory, recording);
@@ -141,7 +142,7 @@ void AddJittedCode(const fs::path& directory, Recording& recording) {
   }
 }
 
-// Names of threads over time.
+// Keeps the names of threads over time.
 class Comms {
  public:
   void See(const SampleEntry& entry) {
@@ -163,12 +164,12 @@ class Comms {
   std::unordered_map<uint32_t, std::string> names_;
 };
 
-// Text to index and back.
+// Maps texts to indices and back.
 class Strings {
  public:
   explicit Strings(std::vector<std::string>& names) : names_(names) {}
   uint32_t Of(std::string_view raw) {
-    const std::string text = profile::CleanText(raw);  // anybody may have chosen it
+    const std::string text = profile::CleanText(raw);  // any program may have chosen it
     if (const auto found = ids_.find(text); found != ids_.end()) return found->second;
     names_.emplace_back(text);
     const auto id = static_cast<uint32_t>(names_.size() - 1);

@@ -20,9 +20,8 @@ namespace {
 
 using calibrate::Key;
 
-// No overhead is known better than this, as a share of a reading of the clock: on ordinary programs
-// 1 to 2 ns per event could not be explained where a reading takes 16 to 27 ns
-// (docs/decisions/0011).
+// The least deviation of an overhead, as a share of a reading of the clock: on ordinary programs 1
+// to 2 ns per event could not be explained where a reading takes 16 to 27 ns (docs/decisions/0011).
 constexpr double kLeastDeviation = 0.08;
 // Training separates the entry of a call from its exit less well than both from those of others.
 constexpr double kOwnDeviations = 2;
@@ -30,7 +29,7 @@ constexpr double kOwnDeviations = 2;
 // How well the CPU times of two runs agree, as a share.
 constexpr double kRunDeviation = 0.01;
 
-// A trained overhead that stands for another key, as a share of itself.
+// The deviation of a trained overhead that is used for another key, as a share of itself.
 constexpr double kFallbackDeviation = 0.1;
 
 // What is known of one method, in raw units of the counted metric.
@@ -42,16 +41,16 @@ struct Method {
   std::map<Key, double> events;
 };
 
-// The methods of several profiles by their comparable names.
+// Identifies the methods of several profiles by their comparable names.
 class MethodTable {
  public:
   static constexpr uint32_t kOutside = 0xffffffffu;
 
-  // For each record the index of its method; of a frame that only one kind of profile can see, that
-  // of its nearest caller; kOutside for threads.
+  // Returns the index of the method of each record. A frame that only one kind of profile can see
+  // has that of its nearest caller, and a thread has kOutside.
   std::vector<uint32_t> Match(const profile::CallTree& tree, Names& names) {
     std::vector<uint32_t> methods(tree.size(), kOutside);
-    std::unordered_map<uint32_t, uint32_t> known;  // method id -> index
+    std::unordered_map<uint32_t, uint32_t> known;  // from method id to index
     for (size_t i = 0; i < tree.size(); ++i) {
       if (tree.parent[i] == profile::kNoRecord) continue;
       const uint32_t above = methods[tree.parent[i]];
@@ -130,7 +129,7 @@ Result<void> AddCounted(Source& counted, const CountedTime& time, MethodTable& t
   return {};
 }
 
-// The samples that a thread's CPU time triggered.
+// Returns the metric of the samples that a thread's CPU time triggered.
 Result<size_t> CpuSamplesOf(const Source& sampled) {
   const std::vector<profile::Metric>& metrics = sampled.reader.meta().metrics;
   const auto found = std::ranges::find_if(metrics, &profile::Metric::is_cpu_samples);
@@ -139,7 +138,8 @@ Result<size_t> CpuSamplesOf(const Source& sampled) {
                   sampled.reader.directory());
 }
 
-// `share`: of one run in the mean of all.
+// Adds a sampled run, whose share in the mean of all runs is `share`. Returns what one sample adds
+// to the mean.
 Result<double> AddSampled(Source& sampled, double scale, double share, MethodTable& table) {
   const Result<size_t> metric = CpuSamplesOf(sampled);
   if (!metric) return std::unexpected(metric.error());
@@ -160,7 +160,7 @@ Result<double> AddSampled(Source& sampled, double scale, double share, MethodTab
   return weight;
 }
 
-// Sums over the methods and the keys that they used.
+// Adds up the methods and the keys that they used.
 void SumUp(const std::vector<Method>& methods, const calibrate::Metric& table,
            Refitting& refitting) {
   std::map<Key, double> events;
@@ -187,7 +187,8 @@ void SumUp(const std::vector<Method>& methods, const calibrate::Metric& table,
   }
 }
 
-// Overheads have deviations in common with those of the same type of running method.
+// Returns the group of a key. Overheads have deviations in common with those of the same type of
+// running method.
 char GroupOf(const Key& key) {
   return static_cast<char>(std::toupper(static_cast<unsigned char>(key.running)));
 }
@@ -197,7 +198,7 @@ std::vector<calibrate::Prior> PriorsOf(const Refitting& refitting, double read_t
   std::vector<calibrate::Prior> priors;
   for (const RefitKey& key : refitting.keys) {
     calibrate::Overhead common = key.trained;
-    common.repeat = 0;  // the key's own
+    common.repeat = 0;  // which is the key's own
     priors.push_back({.mean = key.trained.overhead,
                       .own = std::hypot(kOwnDeviations * least, key.trained.repeat),
                       .shared = std::hypot(least, common.Systematic()),
@@ -206,8 +207,9 @@ std::vector<calibrate::Prior> PriorsOf(const Refitting& refitting, double read_t
   return priors;
 }
 
-// All methods together. Samples of inlined code may be taken for its caller's, and work may move
-// between two intervals: that makes model errors, but none of the whole.
+// Returns the observation of all methods together. Samples of inlined code may be attributed to its
+// caller, and work may move between two intervals. These are model errors of methods, but not of
+// the whole.
 calibrate::Observation WholeOf(const Refitting& refitting) {
   const double counted_share = refitting.sampled - refitting.uncounted;
   calibrate::Observation whole = {.excess = refitting.raw - counted_share,
@@ -227,7 +229,8 @@ std::vector<calibrate::Observation> ObservationsOf(const std::vector<Method>& me
   std::vector<calibrate::Observation> observations;
   for (const Method& method : methods) {
     if (method.events.empty()) continue;
-    // A count of 0 does not say that there was no time: the variance is that of one more.
+    // A count of 0 does not mean that there was no time, so the variance is that of one more
+    // sample.
     calibrate::Observation seen = {.excess = method.raw - method.sampled,
                                    .variance = method.variance + one_sample * one_sample};
     for (const auto& [key, events] : method.events) {
@@ -299,7 +302,7 @@ void UseRefitted(Source& counted, const Refitting& refitting) {
       calibrate::Overhead value = key.trained;
       value.overhead = key.overhead;
       value.truth = value.observed - value.overhead;
-      value.less = value.more = 0;  // the program itself showed where it is
+      value.less = value.more = 0;  // the program itself showed the overhead
       value.repeat = key.error;
       value.context = refitting.model_error.at(GroupOf(key.key));
       metric.keys[key.key] = value;

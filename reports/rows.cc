@@ -8,12 +8,12 @@
 namespace jprof::reports {
 namespace {
 
-// Damaged values must not overflow a signed sum.
+// Adds without overflow, which damaged values could cause in a signed sum.
 int64_t Sum(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
 
-// Calls and samples by type of the few rows that had several.
+// Counts calls and samples by type, for the few rows that had several types.
 class TypeVotes {
  public:
   void Add(Row& row, uint32_t index, MethodType type, uint64_t seen) {
@@ -22,7 +22,7 @@ class TypeVotes {
     if (!row.mixed) votes[static_cast<size_t>(row.type)] = row.calls + row.samples + 1;
     row.mixed = true;
     votes[static_cast<size_t>(type)] +=
-        seen + 1;  // a frame that is only passed through has a type, too
+        seen + 1;  // so that a frame that is only passed through has a type, too
     row.type =
         static_cast<MethodType>(std::max_element(votes.begin(), votes.end()) - votes.begin());
   }
@@ -107,7 +107,7 @@ class Builder {
     return index;
   }
 
-  // Backwards, so that the lists run forwards.
+  // Links the rows backwards, so that the lists run forwards.
   void Link() {
     for (size_t i = rows_.rows.size(); i-- > 0;) {
       Row& row = rows_.rows[i];
@@ -122,12 +122,12 @@ class Builder {
   Merge merge_;
   Rows rows_;
   TypeVotes votes_;
-  std::vector<uint32_t> row_of_;                  // record -> row
-  std::unordered_map<uint64_t, uint32_t> known_;  // merging: parent row and method -> row
+  std::vector<uint32_t> row_of_;                  // from record to row
+  std::unordered_map<uint64_t, uint32_t> known_;  // from parent row and method to row, when merging
 };
 
 std::vector<uint32_t> Sorted(std::vector<uint32_t> indices, const std::vector<double>& weight) {
-  // A NaN (out of an absurd table) would break the order: it counts as 0.
+  // A NaN (from a damaged table) would break the order, so it counts as 0.
   const auto of = [&](uint32_t i) { return std::isnan(weight[i]) ? 0 : weight[i]; };
   std::stable_sort(indices.begin(), indices.end(),
                    [&](uint32_t a, uint32_t b) { return of(a) > of(b); });

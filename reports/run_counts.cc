@@ -7,7 +7,7 @@
 namespace jprof::reports {
 namespace {
 
-// A longer run without a branch is a gap in a damaged trace.
+// The longest run that is counted: a longer one without a branch is a gap in a damaged trace.
 constexpr uint64_t kLongestRun = 1 << 20;
 constexpr uint64_t kLongestPiece = 64 << 20;
 

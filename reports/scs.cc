@@ -1,4 +1,4 @@
-// scs: the call tree of a sampled profile (docs/REPORTS.md): samples instead of BASE, and calls
+// Prints the call tree of a sampled profile (docs/REPORTS.md): samples instead of BASE, and calls
 // where the profile knows them (calltree with samples).
 #include <algorithm>
 
@@ -26,14 +26,14 @@ std::string Upper(std::string text) {
   return text;
 }
 
-// SAMPLES, or with several events each one's name.
+// Returns SAMPLES, or the name of the event if there are several.
 std::string ColumnName(const Forest& forest, size_t m) {
   return forest.metrics.size() == 1 && !forest.metrics[m].info.is_weighted()
              ? "SAMPLES"
              : Upper(forest.metrics[m].info.name);
 }
 
-// The columns of one event in text: its value, and with --cumulative CUM and its share.
+// Adds the columns of one event in text: its value, and with --cumulative CUM and its share.
 void AddEventText(TreeColumns& columns, const NamedTree& tree, size_t m) {
   const MetricTotals& metric = tree.forest.metrics[m];
   const std::string name = ColumnName(tree.forest, m);
@@ -101,8 +101,8 @@ Section HeadOf(NamedTree& tree) {
               }};
 }
 
-// With several events in one tree, or with --metric, many rows have no value in any column: they
-// are unlinked.
+// Unlinks rows that have no value in any column. With several events in one tree, or with --metric,
+// there are many.
 void HideEmpty(Rows& rows) {
   std::vector<bool> filled(rows.rows.size());
   for (size_t i = rows.rows.size(); i-- > 0;) {
@@ -122,8 +122,8 @@ void HideEmpty(Rows& rows) {
   }
 }
 
-// Sampled siblings have no order of first calls: the largest is first, unless --sort requests
-// another order.
+// Loads the tree of a sampled profile. Sampled siblings have no order of first calls: the largest
+// is first, unless --sort requests another order.
 Result<Forest> LoadSampled(Source& source, const Options& options) {
   const std::vector<profile::Metric>& metrics = source.reader.meta().metrics;
   if (std::ranges::none_of(metrics, &profile::Metric::is_samples)) {

@@ -12,7 +12,7 @@ std::vector<double> Inclusive(std::span<const uint32_t> parent, std::vector<doub
   return values;
 }
 
-// What all roots have together.
+// Returns the sum over all roots.
 double OfRoots(std::span<const uint32_t> parent, const std::vector<double>& inclusive) {
   double sum = 0;
   for (size_t i = 0; i < inclusive.size(); ++i) {
@@ -26,7 +26,7 @@ double OfRoots(std::span<const uint32_t> parent, const std::vector<double>& incl
 std::vector<double> ShrunkShares(std::span<const uint32_t> parent, std::span<const double> samples,
                                  std::span<const double> base, double weight) {
   const size_t size = parent.size();
-  // So that no sum of base measures is 0.
+  // Keeps every sum of base measures above 0.
   const double least = 1e-9 * (std::accumulate(base.begin(), base.end(), 0.0) + 1e-9) /
                        static_cast<double>(size + 1);
   std::vector<double> own_base(base.begin(), base.end());

@@ -20,7 +20,7 @@ struct Statistic {
 constexpr Statistic kStatistics[] = {
     {"MIN", "min", &Range::min}, {"MEDIAN", "median", &Range::median}, {"MAX", "max", &Range::max}};
 
-// The place of the row's only context in the spread, or kNoRow.
+// Returns the place in the spread of the row's only context, or kNoRow.
 uint32_t ContextOf(const TreeRow& row) {
   if (row.shown.row == kNoRow) return kNoRow;
   const uint32_t context = row.tree.forest.rows.rows[row.shown.row].context;
@@ -33,7 +33,7 @@ const Range* RangeOf(const TreeRow& row, size_t column) {
   return context == kNoRow ? nullptr : &spread.ranges[size_t{context} * spread.columns + column];
 }
 
-// A raw value of a column of the file: calls, or in the unit of a metric.
+// Converts a raw value of a column of the file: calls if `metric` is null, else to its unit.
 Value InColumn(const MetricTotals* metric, int64_t raw) {
   if (metric == nullptr) return Value::Signed(raw);
   return Value::Signed(Rounded(InUnit(*metric, static_cast<double>(raw))));
@@ -45,7 +45,7 @@ Value RunsOf(const TreeRow& row) {
   return Value::Integer(row.tree.forest.spread.present[context]);
 }
 
-// The metric that text shows: the first one; null: calls.
+// Returns the metric that text shows, the first one, or null if it shows calls.
 const MetricTotals* ShownMetric(const NamedTree& tree) {
   return tree.forest.metrics.empty() ? nullptr : &tree.forest.metrics.front();
 }

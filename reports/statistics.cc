@@ -32,7 +32,7 @@ Estimate Wilson(double hits, double trials) {
   const double middle = (share + kZ2 / (2 * trials)) / (1 + kZ2 / trials);
   const double arm = kDeviations95 / (1 + kZ2 / trials) *
                      std::sqrt(share * (1 - share) / trials + kZ2 / (4 * trials * trials));
-  // At the ends rounding must not leave the estimate outside of its own interval.
+  // Rounding at the ends must not put the estimate outside of its own interval.
   return {share, std::clamp(middle - arm, 0.0, share), std::clamp(middle + arm, share, 1.0)};
 }
 

@@ -1,4 +1,5 @@
-// Tables as JSON: one document; a row is an object, a group one with its rows as "nodes".
+// Writes tables as JSON: one document, in which a row is an object and a group is one with its rows
+// as "nodes".
 #include "reports/formats.h"
 
 namespace jprof::reports {

@@ -1,4 +1,4 @@
-// Tables as text: numbers right-aligned in the widths that the columns give.
+// Writes tables as text: numbers right-aligned in the widths that the columns give.
 #include "reports/formats.h"
 
 namespace jprof::reports {
@@ -41,7 +41,8 @@ class TextWriter : public TableWriter {
     if (text.size() < width) Blanks(width - text.size());
     out_.Text(text);
   }
-  // Integers without fmt's padding, which takes twice as long: a big tree has 60 million of them.
+  // Formats integers without fmt's padding, which takes twice as long: a big tree has 60 million of
+  // them.
   void Put(const Value& value, size_t width) {
     if (value.kind == Value::Kind::kUnsigned) {
       const fmt::format_int digits(value.integer);

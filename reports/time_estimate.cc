@@ -19,8 +19,9 @@ double Variance(std::span<const double> values) {
   return sum / static_cast<double>(values.size() - 1);
 }
 
-// Inclusive numbers of contexts that are neither nearly the same as their caller's, which would
-// count one difference between runs several times, nor too few to tell.
+// Returns the inclusive numbers of samples of distinct contexts. Left out are contexts with nearly
+// the same number as their caller, which would count one difference between runs several times, and
+// contexts with too few samples.
 std::vector<double> DistinctContexts(const CombinedTree& tree) {
   constexpr double kSame = 0.9;
   constexpr double kLeast = 10;
@@ -34,12 +35,12 @@ std::vector<double> DistinctContexts(const CombinedTree& tree) {
   return samples;
 }
 
-// A relative spread that was found with so many degrees of freedom, with the usual one.
+// Combines a relative spread that was found with `freedom` degrees of freedom with the usual one.
 double WithUsual(double found, double freedom, double usual) {
   return std::sqrt((kPriorRuns * usual * usual + freedom * found * found) / (kPriorRuns + freedom));
 }
 
-// Half the interval of one run's difference from the mean of `runs`.
+// Returns half the interval of one run's difference from the mean of `runs`.
 double OneRunArm(double relative, double freedom, size_t runs) {
   const boost::math::students_t student(kPriorRuns + freedom);
   return boost::math::quantile(student, 0.975) * relative *
@@ -93,7 +94,7 @@ TimeModel::TimeModel(const CombinedTree& tree)
   share_arm_ = OneRunArm(relative_share_, own, tree.runs);
 }
 
-// Half the interval of one run's difference from the mean of all that were sampled.
+// Returns half the interval of one run's difference from the mean of all that were sampled.
 double TimeModel::ShareArm(double share) const { return share_arm_ * (1 - share); }
 
 Estimate TimeModel::Of(std::span<const double> samples) const {

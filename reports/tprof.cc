@@ -12,7 +12,7 @@
 namespace jprof::reports {
 namespace {
 
-// What a stanza is made of.
+// The parts by which a stanza groups ticks.
 enum Part { kProcess, kThread, kModule, kSymbol };
 constexpr const char* kLabels[] = {"PID", "TID", "MOD", "SYM"};
 
@@ -40,13 +40,14 @@ uint32_t NameOf(const Tick& tick, Part part) {
   return names[part];
 }
 
-// Ticks that agree in one part, with how many.
+// Ticks that agree in one part.
 struct Group {
   uint32_t name = 0;
   std::vector<const Tick*> ticks;
 };
 
-// By this part, the most ticks first; equal ones by name, so that output repeats.
+// Groups ticks by this part, the most ticks first. Equal groups are in the order of their names, so
+// that output repeats.
 std::vector<Group> GroupBy(std::span<const Tick* const> ticks, Part part, const TickTable& table) {
   std::unordered_map<uint32_t, size_t> places;
   std::vector<Group> groups;
@@ -107,7 +108,7 @@ class Printer {
       Row("...", depth, clipped_ticks, fmt::format("({} below {} %)", clipped, options_.clip));
   }
 
-  // The source lines of one symbol's ticks.
+  // Prints the source lines of one symbol's ticks.
   void Lines(std::span<const Tick* const> ticks, size_t depth) {
     std::map<std::pair<std::string, uint32_t>, size_t> lines;
     for (const Tick* tick : ticks) {
@@ -129,7 +130,7 @@ class Printer {
   std::vector<const Tick*> all_;
 };
 
-// All four names and how many ticks have them, the most first.
+// All four names and how many ticks have them.
 struct FlatRow {
   Tick tick;
   size_t ticks = 0;
@@ -187,7 +188,7 @@ Shortcomings ShortcomingsOf(const Recording& recording, const TickTable& table) 
   return of;
 }
 
-// One row for all ticks that agree in all names.
+// Prints one row for all ticks that agree in all names.
 void PrintFlat(const Recording& recording, const TickTable& table, Format format, Output& out) {
   const Layout layout = {.head = {.json = [&](JsonWriter& json) {
                            json.Member("report", "tprof");

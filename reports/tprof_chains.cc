@@ -1,4 +1,4 @@
-// Recorded call chains: collapsed stacks for flame-graph tools, and who called a symbol.
+// Prints recorded call chains: collapsed stacks for flame-graph tools, and who called a symbol.
 #include <algorithm>
 #include <map>
 
@@ -9,8 +9,7 @@
 namespace jprof::reports {
 namespace {
 
-// "[libc.so.6]" where the symbol is not known. A frame ends at the ';' that divides it from the
-// next one.
+// Returns "[libc.so.6]" where the symbol is not known. Replaces ';', which divides frames.
 std::string FrameName(const a2n::Place& place) {
   const size_t base = place.module.rfind('/') + 1;
   std::string name = place.outcome == a2n::Outcome::kSymbol
@@ -20,7 +19,8 @@ std::string FrameName(const a2n::Place& place) {
   return name;
 }
 
-// A tick's frames by name, innermost first; without a chain the one that it hit.
+// Returns the names of a tick's frames, innermost first, or only the one that was hit if there is
+// no chain.
 std::vector<std::string> FramesOf(Recording& recording, const Tick& tick) {
   const auto name = [&](uint64_t address) {
     const bool kernel = address >> 63 != 0;
@@ -28,8 +28,8 @@ std::vector<std::string> FramesOf(Recording& recording, const Tick& tick) {
         recording.resolver->Resolve(kernel ? a2n::kKernel : tick.owner, address, tick.time));
   };
   std::vector<std::string> frames = {name(tick.address)};
-  // The chain begins with the tick's own address; the others are where calls return to, behind
-  // their callers' call.
+  // The chain begins with the tick's own address. The others are return addresses, which are behind
+  // the calls.
   for (size_t i = 1; i < tick.chain.size(); ++i) frames.push_back(name(tick.chain[i] - 1));
   return frames;
 }

@@ -7,7 +7,7 @@
 namespace jprof::reports {
 namespace {
 
-// The few methods that cost most.
+// Prints the few methods that cost most.
 void PrintHottest(NamedTree& tree, Output& out) {
   constexpr size_t kShown = 5;
   const std::vector<MethodSum> sums = SumByMethod(tree.forest, /*with_cumulative=*/false);

@@ -14,8 +14,8 @@ Walk::Walk(const Forest& forest, const Options& options)
   if (options.min_percent > 0) FindLarge();
 }
 
-// A row is large if it reaches the share with all below it, if its own value was lost in the
-// correction although it was much before, or if a row below it is large.
+// Marks the large rows. A row is large if its inclusive value reaches the share, if its own value
+// was much but was lost in the correction, or if a row below it is large.
 void Walk::FindLarge() {
   const std::vector<double> weight = Cumulative(rows_, 0);
   double whole = 0;
@@ -115,7 +115,7 @@ void Walk::Thread(uint32_t root, const Visitor& visit) {
   if (!ShowFolded(root, visit)) return;
   while (true) {
     while (at != kNoRow && Hides(at)) at = rows_.rows[at].next;
-    if (at == kNoRow) {  // this parent's children are done
+    if (at == kNoRow) {  // all children of this parent have been visited
       if (parent == root) return;
       at = rows_.rows[parent].next;
       parent = rows_.rows[parent].parent;

@@ -1,4 +1,4 @@
-// The contexts of an instruction trace: exact calls and instructions.
+// Makes the contexts of an instruction trace, with exact calls and instructions.
 #include <algorithm>
 
 #include "profile/reader_text.h"
@@ -110,7 +110,7 @@ class ArcContexts {
   ContextTree tree_;
   ContextBuilder builder_;
   std::vector<uint64_t ArcNode::*> members_;  // by measure
-  std::vector<uint32_t> frame_of_;            // function -> frame
+  std::vector<uint32_t> frame_of_;            // from function to frame
 };
 
 }  // namespace

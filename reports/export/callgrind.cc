@@ -1,6 +1,6 @@
-// callgrind: functions with their own costs and the costs of their calls, as callgrind_annotate and
-// KCachegrind read them. As callgrind itself does, a recursive call adds no inclusive cost: it is
-// part of that of the outermost call.
+// Writes callgrind: functions with their own costs and the costs of their calls, as
+// callgrind_annotate and KCachegrind read them. As in callgrind itself, a recursive call adds no
+// inclusive cost: it is part of the cost of the outermost call.
 #include <algorithm>
 #include <unordered_map>
 #include <vector>
@@ -11,7 +11,7 @@
 namespace jprof::reports {
 namespace {
 
-// Functions are told apart by their names, as readers do.
+// Identifies functions by their names, as readers do.
 class CallgrindWriter {
  public:
   CallgrindWriter(const ContextTree& tree, Output& out) : tree_(tree), out_(out) {
@@ -32,7 +32,7 @@ class CallgrindWriter {
     const std::string* name = nullptr;
     std::vector<uint32_t> arcs;
     uint32_t on_path = 0;
-    bool named = false;  // its name was written: later its number suffices
+    bool named = false;  // its name was written, so its number suffices
   };
   struct Arc {
     uint32_t callee = 0;
@@ -114,7 +114,7 @@ class CallgrindWriter {
     out_.Text("\nfl=(1) ???\n");
   }
 
-  // Events are words.
+  // Returns the name of an event as one word.
   std::string EventName(size_t event) const {
     std::string name = tree_.measures[event].name;
     std::ranges::replace_if(
@@ -145,7 +145,8 @@ class CallgrindWriter {
     out_.Text("\n");
   }
 
-  // callgrind_annotate takes a line of costs after "calls=0" for costs of the caller itself.
+  // Writes the cost of a call. callgrind_annotate takes a line of costs after "calls=0" for costs
+  // of the caller itself, so there is at least one call.
   void WriteArc(uint32_t arc) {
     WriteName("cfn", arcs_[arc].callee);
     out_.Print("calls={} 0\n0", std::max<int64_t>(arcs_[arc].calls, 1));
@@ -160,11 +161,11 @@ class CallgrindWriter {
   size_t calls_ = kNone;                         // the measure of calls
   std::vector<std::vector<int64_t>> inclusive_;  // [event][node]
   std::vector<Function> functions_;
-  std::vector<uint32_t> function_of_;  // frame -> function
+  std::vector<uint32_t> function_of_;  // from frame to function
   std::vector<int64_t> self_;          // [function * events + event]
   std::vector<Arc> arcs_;
   std::vector<int64_t> arc_costs_;                 // [arc * events + event]
-  std::unordered_map<uint64_t, uint32_t> arc_of_;  // caller and callee -> arc
+  std::unordered_map<uint64_t, uint32_t> arc_of_;  // from caller and callee to arc
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// chrome: the JSON of trace events, B and E pairs by thread, in microseconds.
+// Writes chrome: the JSON of trace events, B and E pairs by thread, in microseconds.
 #include <fmt/ranges.h>
 
 #include "profile/reader_text.h"
@@ -72,7 +72,8 @@ class ChromeWriter {
     json_.EndObject();
   }
 
-  // Threads are numbered from 1: the kernel may give two of them the same id, one after the other.
+  // Threads are numbered from 1, because the kernel may give two of them the same id, one after the
+  // other.
   void WriteSlice(const Slice& slice) {
     json_.StartRow();
     json_.Member("ph", slice.kind == Slice::Kind::kBegin ? "B"

@@ -1,4 +1,4 @@
-// The contexts of a combined profile: exact calls, and times of the sampled runs.
+// Makes the contexts of a combined profile, with exact calls and times of the sampled runs.
 #include <cmath>
 
 #include "profile/reader_text.h"
@@ -96,7 +96,7 @@ class CombinedContexts {
   const CombinedView& view_;
   ContextTree tree_;
   ContextBuilder builder_;
-  std::vector<uint32_t> frame_of_;  // name -> frame
+  std::vector<uint32_t> frame_of_;  // from name to frame
   WholeUnits samples_, times_, counted_;
 };
 

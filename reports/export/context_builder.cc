@@ -10,7 +10,7 @@
 namespace jprof::reports {
 namespace {
 
-// Empty: the file cannot be read, or has none.
+// Returns an empty text if the file cannot be read or has no build id.
 std::string BuildIdOf(const std::string& path) {
   Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) return "";

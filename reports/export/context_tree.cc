@@ -14,7 +14,7 @@
 namespace jprof::reports {
 namespace {
 
-// Where a measure's values come from.
+// The source of a measure's values.
 struct Column {
   enum class From : uint8_t { kCalls, kRaw, kBase, kError, kPeriods };
   From from = From::kCalls;
@@ -73,7 +73,7 @@ class ForestContexts {
         {Column::From::kError, m});
   }
 
-  // A number of samples of CPU time also is a time.
+  // Adds a number of samples, and their time if they are of CPU time.
   void AddSampled(size_t m) {
     const profile::Metric& info = forest_.metrics[m].info;
     const profile::Period& period = info.period;
@@ -115,7 +115,7 @@ class ForestContexts {
     return builder_.AddFrame({name, name, 0, ExportFrame::Kind::kThread});
   }
 
-  // Ids with names are dense; only others need a hash table.
+  // Returns the frame of a row. Ids with names are dense; only others need a hash table.
   uint32_t FrameOf(const Row& row) {
     const uint32_t index = IndexOf(row.method);
     uint32_t& frame = index < frame_of_.size()
@@ -140,7 +140,7 @@ class ForestContexts {
     return frame;
   }
 
-  // "libc.so.6.malloc" is malloc of the module libc.so.6.
+  // Makes the frame of a native function: "libc.so.6.malloc" is malloc of the module libc.so.6.
   void MakeNative(const profile::MethodName& parts, ExportFrame& frame) {
     const bool kernel = parts.flags & profile::kMethodKernel;
     frame.kind = kernel ? ExportFrame::Kind::kKernel : ExportFrame::Kind::kNative;
@@ -198,11 +198,11 @@ class ForestContexts {
   ContextBuilder builder_;
   std::vector<Column> columns_;
   bool has_preferred_ = false;
-  std::vector<uint32_t> frame_of_;  // method -> frame
+  std::vector<uint32_t> frame_of_;  // from method to frame
   std::unordered_map<uint32_t, uint32_t> odd_frame_;
 };
 
-// Of the tree with deep recursion folded; `deep` gets every node.
+// Returns the tree with deep recursion folded. `deep` receives every node.
 ContextTree Folded(const ContextTree& tree, DeepRecursion& deep) {
   ContextTree to = {.run = tree.run,
                     .measures = tree.measures,
@@ -240,7 +240,7 @@ bool IsDeep(const ContextTree& tree, uint32_t whole) {
   return false;
 }
 
-// Error: see WriteStacks.
+// Fails as WriteStacks states.
 Result<void> CheckStacks(const ContextTree& tree, std::string_view format) {
   constexpr uint64_t kMostFrames = 1'000'000'000;
   const std::vector<size_t> sums = tree.Sums();

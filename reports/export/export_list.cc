@@ -6,7 +6,7 @@
 namespace jprof::reports {
 namespace {
 
-// A writer of trees as a format's function.
+// Adapts a writer of trees to the function of a format.
 template <auto kWrite>
 Result<void> TreeAs(ExportInput& input, Output& out) {
   const Result<ContextTree> tree = LoadContexts(input);
@@ -29,7 +29,7 @@ Result<void> TreeAsSqlite(ExportInput& input, const std::string& path) {
   return WriteSqlite(*tree, path);
 }
 
-// The lines of `jprof report --format collapsed`.
+// Writes the lines of `jprof report --format collapsed`.
 Result<void> WriteCollapsed(ExportInput& input, Output& out) {
   Options options = input.options;
   options.format = Format::kCollapsed;

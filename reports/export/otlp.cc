@@ -1,6 +1,6 @@
-// OTLP: the profiles signal as JSON, one line of ProfilesData. Names of fields are those of the
-// published opentelemetry-proto 1.11 (profiles/v1development) in lowerCamelCase; 64-bit integers
-// are texts, as its mapping to JSON requires.
+// Writes OTLP: the profiles signal as JSON, one line of ProfilesData. Names of fields are those of
+// the published opentelemetry-proto 1.11 (profiles/v1development) in lowerCamelCase; 64-bit
+// integers are texts, as its mapping to JSON requires.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ class OtlpWriter {
     bool number = false;
   };
 
-  // Stacks of contexts that have a value. Stack 0 is empty.
+  // Numbers the stacks of contexts that have a value. Stack 0 is empty.
   void NumberStacks() {
     stack_of_.resize(tree_.nodes.size());
     for (uint32_t node = 0; node < stack_of_.size(); ++node) {
@@ -176,7 +176,7 @@ class OtlpWriter {
     json_.EndArray();
   }
 
-  // A table whose first element is the zero value.
+  // Writes a table whose first element is the zero value.
   template <typename WriteRows>
   void Table(const char* key, const WriteRows& write) {
     json_.Key(key);
@@ -212,8 +212,8 @@ class OtlpWriter {
     }
   }
 
-  // One location for each frame, in the same order. That of a thread stands for what is outside any
-  // method.
+  // Writes one location for each frame, in the same order. The location of a thread represents what
+  // is outside any method.
   void WriteLocations() {
     for (uint32_t i = 0; i < tree_.frames.size(); ++i) {
       const ExportFrame& frame = tree_.frames[i];
@@ -243,7 +243,7 @@ class OtlpWriter {
     }
   }
 
-  // The leaf first. The thread itself is an attribute, not a frame.
+  // Writes the stacks, the leaf first. The thread itself is an attribute, not a frame.
   void WriteStacks() {
     std::vector<uint32_t> stack;
     for (uint32_t node = 0; node < tree_.nodes.size() && out_.ok(); ++node) {
@@ -277,12 +277,12 @@ class OtlpWriter {
   JsonWriter json_;
   StringTable strings_;
   std::vector<size_t> sums_;
-  std::vector<uint32_t> stack_of_;  // by node; 0: none
+  std::vector<uint32_t> stack_of_;  // by node; 0 for none
   uint32_t stacks_ = 0;
   std::vector<Attribute> attributes_;
   std::vector<std::vector<uint32_t>> thread_attributes_;  // by thread
   std::vector<uint32_t> kind_attributes_;
-  std::vector<uint32_t> build_ids_;  // by module; 0: none
+  std::vector<uint32_t> build_ids_;  // by module; 0 for none
 };
 
 }  // namespace

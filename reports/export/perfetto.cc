@@ -1,5 +1,5 @@
-// perfetto: a protobuf of TracePackets with TrackEvents, one track for each thread. The numbers of
-// fields are those of the published protos of google/perfetto.
+// Writes perfetto: a protobuf of TracePackets with TrackEvents, one track for each thread. The
+// numbers of fields are those of the published protos of google/perfetto.
 #include <protozero/pbf_writer.hpp>
 #include <vector>
 
@@ -55,8 +55,8 @@ class PerfettoWriter {
   }
 
  private:
-  // Messages in messages have no length until they end: each packet is complete when it is passed
-  // on.
+  // Nested messages have no length until they end, so each packet must be complete when it is
+  // written.
   void Flush() {
     out_.Text(buffer_);
     buffer_.clear();
@@ -84,7 +84,8 @@ class PerfettoWriter {
     Flush();
   }
 
-  // Threads are numbered from 1: the kernel may give two of them the same id, one after the other.
+  // Threads are numbered from 1, because the kernel may give two of them the same id, one after the
+  // other.
   void WriteThread(uint32_t index) {
     pbf_writer packet(trace_, 1);
     Sequence(packet);
@@ -110,7 +111,7 @@ class PerfettoWriter {
     Flush();
   }
 
-  // The name, before its first use.
+  // Writes the name before its first use.
   void Intern(pbf_writer& packet, const Slice& slice) {
     if (slice.method >= interned_.size()) interned_.resize(size_t{slice.method} + 1);
     if (interned_[slice.method]) return;
@@ -138,7 +139,7 @@ class PerfettoWriter {
     }
   }
 
-  // As an instant of the process.
+  // Writes the notes as an instant of the process.
   void WriteNotes(const SliceTotals& totals) {
     {
       pbf_writer packet(trace_, 1);

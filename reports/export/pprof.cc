@@ -1,5 +1,5 @@
-// pprof: gzip'ed protobuf, one sample per context. The numbers of fields are those of the published
-// profile.proto of google/pprof.
+// Writes pprof: gzip'ed protobuf, one sample per context. The numbers of fields are those of the
+// published profile.proto of google/pprof.
 #include <algorithm>
 #include <protozero/pbf_writer.hpp>
 #include <ranges>
@@ -43,7 +43,7 @@ class PprofWriter {
         sums_(tree.Sums()),
         used_(tree.frames.size()) {}
 
-  // `contexts`: the nodes that are in the file.
+  // Writes a file with the nodes `contexts`.
   Result<void> Write(const auto& contexts) {
     WriteTypes();
     for (const uint32_t node : contexts) {
@@ -64,7 +64,7 @@ class PprofWriter {
   }
 
  private:
-  // Whole messages only: nothing refers to the buffer then.
+  // Must be called between messages, when nothing refers to the buffer.
   void Flush() {
     if (buffer_.size() < 256 * 1024) return;
     gzip_.Write(buffer_);
@@ -84,7 +84,7 @@ class PprofWriter {
 
   uint64_t OutsideId() const { return tree_.frames.size() + 1; }
 
-  // The leaf first. The thread itself is a label, not a frame.
+  // Writes a stack, the leaf first. The thread itself is a label, not a frame.
   void WriteSample(uint32_t node) {
     values_.clear();
     for (const size_t m : sums_) values_.push_back(tree_.Value(node, m));
@@ -169,7 +169,8 @@ class PprofWriter {
     WritePeriod();
   }
 
-  // There is one period: that of the first measure that is sampled by one.
+  // Writes the only period that the format allows: that of the first measure that is sampled by
+  // one.
   void WritePeriod() {
     const auto sampled = std::ranges::find_if(
         tree_.measures, [](const Measure& measure) { return measure.period > 0; });

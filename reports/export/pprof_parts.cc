@@ -45,7 +45,7 @@ class PartMaker {
 
   void AddThread(const std::vector<uint32_t>& contexts) {
     Cost whole = cost_;
-    ++stamp_;  // all its frames count
+    ++stamp_;  // so that all frames count again
     for (const uint32_t node : contexts) AddCost(node, whole);
     if (!Fits(whole)) Begin();
     ++stamp_;
@@ -67,7 +67,7 @@ class PartMaker {
   void Begin() {
     if (!parts_.empty() && parts_.back().empty()) return;
     parts_.emplace_back();
-    cost_ = {.bytes = 4096};  // what describes the run
+    cost_ = {.bytes = 4096};  // for the description of the run
     ++stamp_;
   }
 

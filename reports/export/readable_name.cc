@@ -35,7 +35,7 @@ std::string Dotted(std::string_view name) {
   return dotted;
 }
 
-// Takes the first type off `descriptors`; nothing if it is damaged.
+// Removes the first type from `descriptors` and returns it, or nothing if it is damaged.
 std::optional<std::string> TakeType(std::string_view& descriptors) {
   const size_t dimensions = std::min(descriptors.find_first_not_of('['), descriptors.size());
   descriptors.remove_prefix(dimensions);

@@ -20,10 +20,10 @@ uint64_t DurationNanos(const profile::ControlHeader& header) {
   if (header.ticks_per_second == 0 || header.end_ticks <= header.start_ticks) return 0;
   const double nanos = static_cast<double>(header.end_ticks - header.start_ticks) * 1e9 /
                        static_cast<double>(header.ticks_per_second);
-  return static_cast<uint64_t>(Rounded(nanos));  // a damaged header may say anything
+  return static_cast<uint64_t>(Rounded(nanos));  // a damaged header may have any value
 }
 
-// What the profile was merged from, and what the table was refitted to.
+// Adds what the profile was merged from, and what the table was refitted to.
 void AddOrigin(const Source& source, std::vector<std::string>& notes) {
   if (!source.refitted.empty()) notes.push_back(CleanText(source.refitted));
   if (!source.merged) return;

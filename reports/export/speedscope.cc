@@ -1,5 +1,5 @@
-// speedscope: one profile for each thread and measure, as a walk of the tree. Widths are values,
-// not points in time: contexts are in the order in which they were first entered.
+// Writes speedscope: one profile for each thread and measure, as a walk of the tree. Widths are
+// values, not points in time: contexts are in the order in which they were first entered.
 #include <utility>
 #include <vector>
 
@@ -49,7 +49,7 @@ class SpeedscopeWriter {
     json_.EndObject();
   }
 
-  // The busiest thread is the first.
+  // Writes the busiest thread first.
   void WriteMeasure(size_t m) {
     const std::vector<int64_t> inclusive = InclusiveAtLeast0(tree_, m);
     for (const uint32_t root : tree_.roots) {
@@ -118,7 +118,8 @@ class SpeedscopeWriter {
 }  // namespace
 
 Result<void> WriteSpeedscope(const ContextTree& tree, const std::string& name, Output& out) {
-  // speedscope visits its tree recursively: a browser's stack ends between 2,000 and 3,000 levels.
+  // speedscope visits its tree recursively, and a browser's stack ends between 2,000 and 3,000
+  // levels.
   constexpr uint32_t kDeepest = 1000;
   return WriteFolded(tree, kDeepest, out, [&](const ContextTree& folded) -> Result<void> {
     SpeedscopeWriter(folded, name, out).Write();

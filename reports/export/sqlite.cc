@@ -1,4 +1,4 @@
-// SQLite: tables run, metric, thread, method and context, and views with inclusive values.
+// Writes SQLite: tables run, metric, thread, method and context, and views with inclusive values.
 #include <fcntl.h>
 #include <fmt/ranges.h>
 #include <sqlite3.h>
@@ -26,7 +26,7 @@ CREATE TABLE method (id INTEGER PRIMARY KEY, name TEXT NOT NULL, readable TEXT N
   module TEXT, build_id TEXT);
 )";
 
-// `$columns`: the measures; `$sums`: their sums over the rows of `d`; `$all`: the sums of `i`.
+// The first placeholder is for the columns of the measures, the others for their sums over `d`.
 constexpr char kContexts[] = R"(
 CREATE TABLE context (id INTEGER PRIMARY KEY, last INTEGER NOT NULL, parent INTEGER,
   level INTEGER NOT NULL, outermost INTEGER NOT NULL, thread INTEGER NOT NULL REFERENCES thread,
@@ -42,7 +42,7 @@ CREATE VIEW method_inclusive AS
   WHERE c.outermost GROUP BY c.method;
 )";
 
-// A name as SQL writes it, in any characters.
+// Quotes a name for SQL; it may contain any characters.
 std::string Quoted(const std::string& name) {
   std::string quoted = "\"";
   for (const char c : name) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
@@ -58,9 +58,9 @@ class Database {
       error_ = ErrnoText();
       return;
     }
-    const std::string file = path.starts_with('/') ? path : "./" + path;  // no URI: "file:x"
+    const std::string file = path.starts_with('/') ? path : "./" + path;  // "file:x" is no URI
     Check(sqlite3_open_v2(file.c_str(), &database_, SQLITE_OPEN_READWRITE, nullptr));
-    // The file is complete or it is removed: no journal is needed.
+    // No journal is needed: the file is either complete or removed.
     Run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE");
   }
   ~Database() { sqlite3_close_v2(database_); }
@@ -83,7 +83,7 @@ class Database {
   std::string error_;
 };
 
-// A prepared INSERT. Values are bound from left to right; Row() executes it.
+// Prepares an INSERT, binds its values from left to right, and executes it by Row().
 class Insert {
  public:
   Insert(Database& database, const std::string& table, size_t columns) : database_(database) {
@@ -100,7 +100,7 @@ class Insert {
     sqlite3_bind_int64(statement_, ++bound_, value);
     return *this;
   }
-  // `text` must live until Row(). Empty: NULL if `nullable`.
+  // `text` must live until Row(). An empty text is NULL if `nullable`.
   Insert& Text(std::string_view text, bool nullable = false) {
     if (text.empty() && nullable) return Null();
     sqlite3_bind_text(statement_, ++bound_, text.data(), static_cast<int>(text.size()),
@@ -124,8 +124,8 @@ class Insert {
   int bound_ = 0;
 };
 
-// The columns of values: a measure's name, and "_2" as long as it is that of another column.
-// Names of columns are the same in upper and lower case.
+// Returns the names of the columns of values: a measure's name, and "_2" as long as another column
+// has that name. Upper and lower case do not distinguish columns.
 std::vector<std::string> ColumnNames(const std::vector<Measure>& measures) {
   std::vector<std::string> taken = {"id",     "last",   "parent", "level", "outermost",
                                     "thread", "method", "type",   "name",  "contexts"};
@@ -222,7 +222,8 @@ class SqliteWriter {
     }
   }
 
-  // Numbers are in the order of a walk, so that those below a context are the ones up to `last`.
+  // Numbers contexts in the order of a walk, so that those below a context are the ones up to
+  // `last`.
   void WriteContexts() {
     Number();
     Insert insert(database_, "context", 8 + tree_.measures.size());

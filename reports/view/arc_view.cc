@@ -1,4 +1,4 @@
-// The view of an instruction trace: the tree of its calls.
+// Writes the view of an instruction trace: the tree of its calls.
 #include "reports/arc.h"
 #include "reports/arc_visit.h"
 #include "reports/view/view.h"
@@ -37,10 +37,10 @@ void DescribeTrace(const ArcRecording& arcs, const ArcTrace& trace, ViewData& da
     data.Note(fmt::format("{} calls ended without a return (longjmp, exceptions)", trace.left));
 }
 
-// The rows of the page are the nodes of the trace.
+// Makes the rows of the page from the nodes of the trace.
 ViewTree RowsOf(const ArcRecording& arcs, const ArcTrace& trace, ViewNames& names) {
   ViewTree tree(std::size(kArcMetrics));
-  std::vector<uint32_t> places;  // function -> name
+  std::vector<uint32_t> places;  // from function to name
   for (const ArcFunction& function : arcs.code->functions())
     places.push_back(names.Of(function.name));
   for (const ArcNode& node : trace.nodes) {
@@ -58,7 +58,8 @@ ViewTree RowsOf(const ArcRecording& arcs, const ArcTrace& trace, ViewNames& name
   return tree;
 }
 
-// JSON: the listings of the hottest functions, each once, and the number of the text by row.
+// Returns JSON: the listings of the hottest functions, each once, and the number of the text by
+// row.
 std::string ListingsOf(ArcRecording& arcs, const ArcTrace& trace, const RunCounts& counts,
                        ViewData& data) {
   std::unordered_map<uint32_t, size_t> texts_of;

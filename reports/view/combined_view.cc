@@ -1,4 +1,4 @@
-// The view of a combined profile: exact calls and production times.
+// Writes the view of a combined profile: exact calls and production times.
 #include <cmath>
 #include <span>
 #include <utility>
@@ -11,11 +11,11 @@
 namespace jprof::reports {
 namespace {
 
-// Metrics of the tree.
+// The metrics of the tree.
 enum { kTime, kSamples, kMetricCount };
 
-// Of samples of all runs: the mean time of a run, in ns, and its standard deviation by counting
-// statistics. Both are 0 without samples.
+// Returns the mean time of a run, in ns, from the samples of all runs, and its standard deviation
+// by counting statistics. Both are 0 without samples.
 std::pair<double, double> TimeOf(std::span<const double> samples,
                                  std::span<const double> period_ns) {
   double time = 0, variance = 0;
@@ -45,7 +45,7 @@ void AddRows(const CombinedTree& combined, const std::vector<uint32_t>& names, V
   }
 }
 
-// A context without samples; 0 if all have some.
+// Returns a context without samples, or 0 if all have some.
 uint32_t LeastContext(const CombinedTree& tree) {
   for (uint32_t i = 1; i < tree.contexts.size(); ++i)
     if (Sum(tree.AllSamples(i)) == 0) return i;

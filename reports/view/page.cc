@@ -1,6 +1,6 @@
 #include "reports/view/page.h"
 
-// The built page (CMakeLists.txt): page_text.S includes the file.
+// The built page (CMakeLists.txt), which page_text.S includes.
 extern "C" const char jprof_view_page_begin[];
 extern "C" const char jprof_view_page_end[];
 

@@ -1,4 +1,4 @@
-// The view of a recording of tprof: process, thread, module, symbol, line.
+// Writes the view of a recording of tprof: process, thread, module, symbol, line.
 #include <cctype>
 #include <map>
 #include <ranges>
@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kAnnotated = 40;         // of the hottest symbols
+constexpr size_t kAnnotated = 40;         // the hottest symbols
 constexpr size_t kLongestText = 1 << 20;  // bytes of one
 
 class TickTree {
@@ -32,7 +32,7 @@ class TickTree {
     ++tree.self[0][row];
   }
 
-  // The rows of a symbol; null: it has none.
+  // Returns the rows of a symbol, or null if it has none.
   const std::vector<uint32_t>* RowsOf(const AnnotatedSymbol& symbol) const {
     const auto found = symbols_.find({symbol.pid, symbol.module, symbol.name});
     return found == symbols_.end() ? nullptr : &found->second;
@@ -64,8 +64,8 @@ class TickTree {
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::vector<uint32_t>> symbols_;
 };
 
-// JSON: the instructions of the hottest symbols, each text once, and the number of the text by row.
-// A row whose symbol was compiled several times has the texts joined.
+// Returns JSON: the instructions of the hottest symbols, each text once, and the number of the text
+// by row. The texts of a symbol that was compiled several times are joined.
 std::string AnnotationsOf(Recording& recording, const TickTable& table, const TickTree& ticks,
                           ViewData& data) {
   json rows = json::object();

@@ -1,4 +1,4 @@
-// The view of one profile's call tree, and of two.
+// Writes the view of one profile's call tree, and of two.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-// A thread's name for people.
+// Returns a thread's name for people.
 std::string ThreadText(const profile::Thread& thread) {
   if (thread.record.tid == 0) return thread.name;
   return fmt::format("{} (tid {})", thread.name, thread.record.tid);
@@ -64,8 +64,8 @@ void DescribeSide(const Side& side, const char* label, ViewData& data) {
   for (const std::string& note : side.notes) data.Loss(fmt::format("{}: {}", label, note));
 }
 
-// Errors of sampled values add up as squares, those of measured values linearly: the page tells
-// them apart by `period` and `calibrated` (docs/VIEW.md).
+// Describes how errors add up: those of sampled values as squares, those of measured values
+// linearly. The page distinguishes them by `period` and `calibrated` (docs/VIEW.md).
 json DescribeMetricOf(const Side& side) {
   const bool is_time = side.unit == "ns";
   json metric = {{"name", side.metric},
@@ -84,7 +84,7 @@ json DescribeMetricOf(const Side& side) {
   return metric;
 }
 
-// Values are compared, not shares: both must be in one unit.
+// Compares values, not shares, so both must be in one unit.
 Result<Comparison> CompareValues(Source& before, Source& after) {
   const auto shares = CompareTwo(before, after, {});
   if (!shares) return std::unexpected(shares.error());

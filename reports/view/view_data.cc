@@ -30,7 +30,7 @@ class CompressedOutput {
   CompressedOutput(const CompressedOutput&) = delete;
   CompressedOutput& operator=(const CompressedOutput&) = delete;
 
-  // False: not enough memory.
+  // Returns false if there is not enough memory.
   bool Write(std::string_view bytes) {
     constexpr size_t kMost = 1 << 30;  // zlib counts 32 bits
     for (; !bytes.empty() && usable_; bytes.remove_prefix(std::min(bytes.size(), kMost)))
