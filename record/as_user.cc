@@ -19,7 +19,7 @@ std::vector<gid_t> GroupsNow() {
 
 UserIds UserIds::Own() { return {geteuid(), getegid()}; }
 
-// The user last: only root may change the others.
+// Changes the user last, because only root may change the others.
 AsUser::AsUser(UserIds ids) : changes_(geteuid() == 0 && ids.user != 0), group_(getegid()) {
   if (!changes_) return;
   groups_ = GroupsNow();

@@ -56,8 +56,8 @@ std::unexpected<Error> EndedMeanwhile(uint32_t pid) {
   return Fail("process {} ended or closed the connection before it answered", pid);
 }
 
-// Returns no descriptor if the JVM does not listen. To a signal that asks it to listen, a JVM that
-// does already answers by printing its threads: so nothing else may look like that.
+// Returns no descriptor if the JVM does not listen. Nothing else may look like that: a JVM that
+// already listens reacts to the signal by printing its threads.
 Result<Fd> Connect(const AttachTarget& target) {
   const std::string path = target.SocketPath();
   struct stat status = {};
@@ -81,7 +81,7 @@ Result<Fd> Connect(const AttachTarget& target) {
               target.temporary_path, target.own_pid, peer.pid, target.pid);
 }
 
-// The file that asks a JVM to listen; exists as long as the object.
+// Makes the file that asks a JVM to listen, and removes it on destruction.
 class AttachFile {
  public:
   static Result<AttachFile> Make(const AttachTarget& target) {
@@ -132,7 +132,7 @@ Result<Fd> ConnectAfterSignal(const AttachTarget& target, OnSignal on_signal) {
               target.WhySilent());
 }
 
-// The number at the beginning of a line, and what follows it.
+// Removes a number and its line end from the beginning of `text` and returns the number.
 std::optional<int> TakeNumber(std::string_view& text) {
   int number = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -193,7 +193,11 @@ Result<std::string> ExchangeRequest(int connection, std::string_view request, ui
   return answer;
 }
 
-// "0\nreturn code: 0\n"; before JDK 9 "0\n0\n". Else a text follows the first line.
+// Expects "0
+// return code: 0
+// " or, before JDK 9, "0
+// 0
+// ". After an error, a text follows the first line.
 Result<int> ParseLoadAnswer(std::string_view answer, uint32_t pid) {
   constexpr std::string_view kReturned = "return code: ";
   const std::string_view whole = answer;

@@ -84,7 +84,8 @@ std::string TemporaryPath(uint32_t pid) {
   return path.starts_with('/') ? path : "/tmp";
 }
 
-// Its root directory cannot be read if the process is not dumpable.
+// Opens the path in the process's root directory or, if that cannot be read because the process is
+// not dumpable, in jprof's.
 Fd OpenTemporary(uint32_t pid, const std::string& path) {
   constexpr int kFlags = O_PATH | O_DIRECTORY | O_CLOEXEC;
   Fd folder(open((procfs::Directory(pid) + "/root" + path).c_str(), kFlags));

@@ -30,7 +30,7 @@ constexpr std::string_view kReply = "reply", kProfile = "profile", kLibrary = ag
 
 constexpr std::string_view kDetach = "DETACH";
 
-// Has the agent do what the options say, and returns the text of its answer.
+// Makes the agent carry out the options, and returns the text of its reply.
 Result<std::string> CallAgent(const AttachTarget& target, const AttachFolder& folder,
                               const std::string& library, std::string_view options) {
   const fs::path reply = folder.Ours(kReply);
@@ -54,7 +54,7 @@ std::vector<std::string> FactsNamed(std::string_view key, std::string_view answe
   return values;
 }
 
-// A stopped JVM would answer only after it is continued.
+// Fails for a stopped JVM, which would reply only after it is continued.
 Result<std::string> CallDetach(const AttachTarget& target, const AttachFolder& folder,
                                const std::string& library) {
   const char state = procfs::ReadStatus(target.pid).state;
@@ -74,7 +74,7 @@ Result<std::string> CallDetach(const AttachTarget& target, const AttachFolder& f
   return done;
 }
 
-// Reads as this user, writes as that of the JVM.
+// Reads as this user, and writes as that of the JVM.
 Result<void> CopyLibrary(const AttachTarget& target, const fs::path& from, const fs::path& to) {
   const Fd source(open(from.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status = {};

@@ -23,14 +23,14 @@ Outcome AwaitEnd(HeldProgram& program, const std::function<void()>& while_waitin
   }
 }
 
-// For the children that have ended.
+// Returns the dispatches of the children that have ended.
 double DispatchesOfChildren() {
   rusage usage = {};
   getrusage(RUSAGE_CHILDREN, &usage);
   return static_cast<double>(usage.ru_nvcsw + usage.ru_nivcsw);
 }
 
-// Since the group was opened.
+// Returns the count since the group was opened.
 std::optional<double> CountOf(ptm::EventGroup& group, int event) {
   const auto reading = group.Reading(event);
   return reading ? ptm::ExactCount({}, *reading) : std::nullopt;

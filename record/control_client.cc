@@ -29,8 +29,8 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-// The listening process as reported by the kernel, which detects a socket that another process
-// created under this name.
+// Returns the listening process as reported by the kernel, which detects a socket that another
+// process created under this name.
 pid_t PeerOf(const Fd& connection) {
   ucred peer = {};
   socklen_t size = sizeof peer;
@@ -38,8 +38,8 @@ pid_t PeerOf(const Fd& connection) {
   return peer.pid;
 }
 
-// None: no process listens. Connects through the folder's descriptor, because a path in the root
-// directory of a process may be too long for a socket's address.
+// Returns no descriptor if no process listens. Connects through the folder's descriptor, because a
+// path in the root directory of a process may be too long for a socket's address.
 Fd Connect(const fs::path& path) {
   const Fd folder(open(path.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   Fd connection(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -52,7 +52,8 @@ Fd Connect(const fs::path& path) {
   return connection;
 }
 
-// The folders that may have the socket of the process, in its root directory and in jprof's.
+// Returns the folders that may have the socket of the process, in its root directory and in
+// jprof's.
 std::vector<fs::path> FoldersFor(uint32_t pid, uid_t owner) {
   std::vector<fs::path> folders;
   const fs::path root = procfs::Directory(pid) + "/root";
@@ -65,7 +66,7 @@ std::vector<fs::path> FoldersFor(uint32_t pid, uid_t owner) {
   return folders;
 }
 
-// Empty: the folder cannot be read.
+// Returns no entries if the folder cannot be read.
 std::vector<fs::path> EntriesOf(const fs::path& folder) {
   std::vector<fs::path> entries;
   std::error_code failed;
@@ -75,7 +76,7 @@ std::vector<fs::path> EntriesOf(const fs::path& folder) {
   return entries;
 }
 
-// The folders of this user's sockets; for root, those of every user.
+// Returns the folders of this user's sockets or, for root, those of every user.
 std::set<fs::path> OwnFolders() {
   std::set<fs::path> folders = {control::OwnFolder(), control::FolderOf(geteuid(), "")};
   if (geteuid() != 0) return folders;
@@ -100,7 +101,8 @@ std::vector<Fd> ConnectToAll() {
   return all;
 }
 
-// None: the process does not listen. Another process may have created a socket of this name.
+// Returns no descriptor if the process does not listen. Another process may have created a socket
+// of this name.
 Fd ConnectTo(pid_t pid, const procfs::Status& status) {
   const auto number = static_cast<uint32_t>(pid);
   const uint32_t own_pid = status.own_pid != 0 ? status.own_pid : number;
@@ -135,7 +137,7 @@ ssize_t Receive(int fd, std::span<char> bytes, Fd& descriptor) {
   return got;
 }
 
-// Reads to the newline, the end or the bound. None: the deadline passed.
+// Reads to the newline, the end or the bound. Returns nothing if the deadline passed.
 std::optional<std::string> ReadLine(int fd, Clock::time_point until, Fd& descriptor) {
   std::string text;
   while (text.size() < control::kMaxAnswer && !text.ends_with('\n')) {
@@ -170,7 +172,7 @@ Result<std::string> Flush(pid_t pid, const Fd& folder, const std::string& reply)
 Result<std::string> Ask(const Fd& connection, control::Command command, double timeout) {
   const pid_t pid = PeerOf(connection);
   const std::string request = control::Request(command);
-  // If the agent refuses the connection, sending fails, but an answer can be read.
+  // If the agent refuses the connection, sending fails, but a reply can be read.
   (void)SendAll(connection.get(), request);
   const auto until = Clock::now() + std::chrono::microseconds(static_cast<int64_t>(timeout * 1e6));
   Fd folder;

@@ -7,7 +7,7 @@
 namespace jprof::record {
 namespace {
 
-// The name without PMU and modifiers, in capitals.
+// Returns the name without PMU and modifiers, in capitals.
 std::string PlainName(std::string_view name) {
   const size_t pmu = name.find("::");
   if (pmu != std::string_view::npos) name.remove_prefix(pmu + 2);

@@ -29,7 +29,7 @@ Result<void> Add(Groups& groups, const CpiEvents& events, const ptm::Target& tar
   return {};
 }
 
-// For the machine, its CPUs. For a process, its threads and their descendants.
+// Returns the CPUs of the machine, or the threads of a process, which count their descendants.
 std::vector<ptm::Target> TargetsOf(uint32_t pid) {
   std::vector<ptm::Target> targets;
   if (pid == 0) {
@@ -52,7 +52,7 @@ Result<Groups> OpenGroups(const CpiEvents& events, uint32_t pid) {
   return groups;
 }
 
-// Of each group, instructions and cycles.
+// Contains instructions and cycles of each group.
 using Readings = std::vector<std::optional<ptm::CounterReading>>;
 
 Readings Read(const Groups& groups) {
@@ -63,7 +63,7 @@ Readings Read(const Groups& groups) {
   return readings;
 }
 
-// The sum over all groups of one of the two events.
+// Returns the sum over all groups of one of the two events.
 std::optional<double> Sum(const Readings& before, const Readings& now, size_t event) {
   double sum = 0;
   for (size_t i = event; i < now.size(); i += 2) {

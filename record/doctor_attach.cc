@@ -18,7 +18,7 @@ namespace {
 
 using Verdict = DoctorCheck::Verdict;
 
-// "17.0.18" of "17.0.18+8-Debian-1".
+// Returns "17.0.18" of "17.0.18+8-Debian-1".
 std::string ShortVersion(const TestedJvm& jvm) {
   const std::string& version = jvm.meta.jvm.version;
   return version.substr(0, version.find_first_of("+-"));
@@ -29,7 +29,7 @@ bool AllowsLateCalls(const TestedJvm& jvm) {
   return jvm.HasProbe() && major != 0 && major <= agent::kLastJdkWithLateCalls;
 }
 
-// "JDK 17.0.18, 21.0.5", each version once.
+// Returns "JDK 17.0.18, 21.0.5", with each version once.
 std::string JdksOf(const std::vector<TestedJvm>& jvms, bool late_calls) {
   std::vector<std::string> versions;
   for (const TestedJvm& jvm : jvms) {

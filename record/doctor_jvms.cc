@@ -53,7 +53,7 @@ std::vector<fs::path> SortedEntries(const fs::path& folder) {
   return entries;
 }
 
-// The lines that the agent printed, without "jprof: "; of those, what it could not do.
+// Returns the lines in which the agent reports what it could not do, without "jprof: ".
 std::string AgentMessages(std::string_view output) {
   constexpr std::string_view kStart = "jprof: ";
   std::string messages;
@@ -74,7 +74,7 @@ std::string LastLine(std::string_view output) {
   return profile::CleanText(std::string(last));
 }
 
-// All methods are probed; --keep-intrinsics requires the parts of the VM that --focus requires.
+// Probes all methods. --keep-intrinsics requires the parts of the VM that --focus requires.
 agent::AgentOptions TestOptions(const fs::path& out) {
   agent::AgentOptions options;
   options.out = out.string();

@@ -98,7 +98,7 @@ Attempt TrySampler(std::vector<uint32_t> pids) {
   return {opened.has_value(), opened ? opened->note() : opened.error().message};
 }
 
-// A user who may not see kernel addresses reads zeros.
+// Returns false for a user who may not see kernel addresses and therefore reads zeros.
 bool SeesKernelNames() {
   const std::string line = FirstLine(procfs::kKernelSymbols);
   const std::string address = line.substr(0, line.find(' '));

@@ -58,7 +58,7 @@ DoctorCheck Paranoid(const DoctorMachine& m) {
   return check;
 }
 
-// Capabilities are the rows of `jprof metrics`.
+// Makes the check of a capability, which is a row of `jprof metrics`.
 DoctorCheck OfCapability(const ptm::Capability& capability) {
   DoctorCheck check = {.name = capability.name, .detail = capability.detail};
   if (!capability.lack.empty()) {
@@ -126,7 +126,7 @@ DoctorCheck KernelNames(const DoctorMachine& m) {
           "sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1, or run as root"};
 }
 
-// What Yama leaves of `jprof itrace`.
+// Describes how Yama limits `jprof itrace`.
 std::string_view ItraceLimit(int ptrace_scope) {
   if (ptrace_scope >= 3) return ", which cannot trace anything";
   if (ptrace_scope == 2) return ", which only root can then use";

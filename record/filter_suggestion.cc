@@ -15,7 +15,7 @@ std::string Dotted(std::string_view name) {
   return dotted;
 }
 
-// Whether `name` is `text` in a package or an outer class.
+// Returns whether `name` is `text` in a package or an outer class.
 bool EndsWithName(std::string_view name, std::string_view text) {
   if (name.size() <= text.size()) return false;
   const size_t at = name.size() - text.size();

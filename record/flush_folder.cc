@@ -14,7 +14,8 @@
 namespace jprof::record {
 namespace {
 
-// fsync also writes the pages that are dirty in a shared mapping of the file, as msync would.
+// Flushes a file. fsync also writes the pages that are dirty in a shared mapping of the file, as
+// msync would.
 Result<void> FlushFile(int directory_fd, const char* name) {
   struct stat status;
   if (fstatat(directory_fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(status.st_mode))

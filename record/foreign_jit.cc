@@ -44,21 +44,21 @@ uint64_t StartOf(int process) {
   return procfs::ParseStartTime(ReadAt(process, "stat")).value_or(0);
 }
 
-// Returns the effective user and group. The owner of the folder would be root for a process that
-// has made itself undumpable. None: it has ended.
+// Returns the effective user and group, or nothing if the process has ended. The owner of the
+// folder would be root for a process that has made itself undumpable.
 std::optional<UserIds> IdsOf(int process) {
   const procfs::Status status = procfs::ParseStatus(ReadAt(process, "status"));
   if (!status.user) return std::nullopt;
   return UserIds{*status.user, status.group};
 }
 
-// The pid of the process in its own container.
+// Returns the pid of the process in its own container.
 uint32_t NumberInside(int process, uint32_t pid) {
   const uint32_t own = procfs::ParseStatus(ReadAt(process, "status")).own_pid;
   return own != 0 ? own : pid;
 }
 
-// Does not open the file, which has no effect on a device or a FIFO.
+// Finds the file without opening it, so that a device or a FIFO is not affected.
 Fd FindWithoutLinks(int root, const fs::path& path, uint64_t flags, uint64_t resolve) {
   open_how how = {};
   how.flags = O_PATH | O_CLOEXEC | flags;
@@ -67,14 +67,15 @@ Fd FindWithoutLinks(int root, const fs::path& path, uint64_t flags, uint64_t res
       syscall(SYS_openat2, root, ("." / path.relative_path()).c_str(), &how, sizeof(how))));
 }
 
-// A file may be on another file system than the root directory, but not than its own folder.
+// Finds a file that may be on another file system than the root directory, but not than its own
+// folder.
 Fd FindFile(int root, const fs::path& path) {
   const Fd folder = FindWithoutLinks(root, path.parent_path(), O_DIRECTORY, 0);
   if (!folder) return Fd();
   return FindWithoutLinks(folder.get(), path.filename(), O_NOFOLLOW, RESOLVE_NO_XDEV);
 }
 
-// In the words of a note; `error`: an errno.
+// Returns the text of a note for an errno.
 std::string ReasonNotFound(int error) {
   if (error == ELOOP) return "a symbolic link is on its path";
   if (error == EXDEV) return "it is mounted, or outside of the root directory of its process";
@@ -94,7 +95,7 @@ Result<void> Check(const struct stat& status, uid_t user, uint64_t bytes_left) {
 }
 
 struct OpenFile {
-  Fd file;  // none: there is no such file
+  Fd file;  // none if there is no such file
   uint64_t size = 0;
 };
 
@@ -113,7 +114,7 @@ Result<OpenFile> OpenTrusted(int root, const fs::path& path, UserIds ids, uint64
   return OpenFile{std::move(file), static_cast<uint64_t>(status.st_size)};
 }
 
-// Copies the length that was checked: the process may still be writing.
+// Copies only the length that was checked, because the process may still be writing.
 Result<void> CopyBytes(int from, int to, uint64_t left) {
   std::array<char, 1 << 16> block;
   while (left > 0) {
@@ -148,7 +149,7 @@ Result<bool> CopyTrusted(int root, const fs::path& path, UserIds ids, int out,
   return std::unexpected(copied.error());
 }
 
-// A process that has ended counts as this user's.
+// Treats a process that has ended as this user's.
 ForeignJit::Process& ForeignJit::ProcessOf(uint32_t pid) {
   const auto [entry, added] = processes_.try_emplace(pid, Process{.ids = UserIds::Own()});
   Process& process = entry->second;
@@ -167,7 +168,7 @@ void ForeignJit::Sampled(uint32_t pid) {
   ProcessOf(pid).sampled = true;
 }
 
-// Reads the child's attributes only when it is sampled: most children never are.
+// Leaves the child's attributes to be read when it is sampled, because most children never are.
 void ForeignJit::Forked(uint32_t parent, uint32_t child) {
   if (parent == child) return;  // a thread
   const auto known = processes_.find(parent);

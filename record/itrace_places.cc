@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The beginning of a method's code that is looked at, and the alignments of its second entry.
+// The bytes at the beginning of a method's code in which its second entry is searched.
 constexpr size_t kHead = 64;
 
 std::vector<uint8_t> ReadCode(uint32_t pid, uint64_t address) {
@@ -93,8 +93,9 @@ void PlaceFinder::AddJitted(std::vector<uint64_t>& found) {
   found.insert(found.end(), jitted_.begin(), jitted_.end());
 }
 
-// The entry for callers that know the class is where the method touches the stack below it (mov
-// [rsp - n], eax), or where it makes its frame (push rbp; sub rsp), after the check and padding.
+// Returns the entry for callers that know the class. It is where the method touches the stack below
+// it (mov [rsp - n], eax), or where it makes its frame (push rbp; sub rsp), after the check and
+// padding.
 std::vector<uint64_t> JavaEntries(uint64_t address, const std::vector<uint8_t>& code) {
   for (size_t i = 0; i + 7 <= code.size(); ++i) {
     const bool touches = code[i] == 0x89 && code[i + 1] == 0x84 && code[i + 2] == 0x24 &&

@@ -68,7 +68,7 @@ fs::path FreeItracePlace(const std::string& name) {
   return place;
 }
 
-// With the agent, for the names of jitted code, if the program is a JVM.
+// Starts the program with the agent if it is a JVM, for the names of jitted code.
 Result<Launch> ItraceLaunch(const ItraceRequest& request, const std::vector<std::string>& command,
                             ItracePlan& plan) {
   const auto program = FindProgram(command.front());
@@ -86,7 +86,7 @@ Result<Launch> ItraceLaunch(const ItraceRequest& request, const std::vector<std:
                    {.tool_options = tool_options != nullptr ? tool_options : ""});
 }
 
-// The agent is attached to a JVM that runs already, so that its code has names.
+// Plans to attach the agent to a JVM that already runs, so that its code has names.
 void PlanItraceAttach(const ItraceRequest& request, ItracePlan& plan) {
   const bool jvm = std::ranges::any_of(
       RunningJvms(), [&request](const Jvm& one) { return one.pid == request.pid; });

@@ -81,7 +81,7 @@ class TraceWriter final : public itrace::TraceEvents {
     return Interruption::Number() != 0;
   }
 
-  // Executable mappings that were not written yet, and the names of threads.
+  // Writes the new executable mappings, and the names of threads.
   void WriteMaps() {
     maps_read_ = ItraceNow();
     if (plan_.out.empty()) return;
@@ -134,7 +134,7 @@ std::string ItracePlatform() {
 
 const char* NameOf(Engine engine) { return engine == Engine::kBlock ? "block" : "step"; }
 
-// What the report has to know about the trace, one line each.
+// Adds what the report has to know about the trace, one line each.
 void AddNotes(const itrace::Tracer& tracer, const ItracePlan& plan,
               std::vector<std::string>& notes) {
   notes.insert(notes.end(), tracer.notes().begin(), tracer.notes().end());
@@ -163,7 +163,7 @@ void RemoveTrace(const ItracePlan& plan) {
   if (!plan.out.empty()) fs::remove_all(plan.out, failed);
 }
 
-// The end of a command that goes on untraced, as its exit status.
+// Waits for the end of a command that continues untraced, and returns its exit status.
 int AwaitCommand(HeldProgram& program, const itrace::Tracer& tracer) {
   if (const auto status = tracer.process_status()) {
     return OutcomeOf(*status).ExitCode();
@@ -255,7 +255,7 @@ Result<ItraceSummary> RecordItrace(const ItracePlan& plan,
   if (auto closed = writer.Close(); !closed) return std::unexpected(closed.error());
   if (auto written = WriteItraceMeta(plan, summary.engine, summary.notes); !written)
     return std::unexpected(written.error());
-  if (!plan.options.records) RemoveTrace(plan);  // only where a JVM logged its code
+  if (!plan.options.records) RemoveTrace(plan);  // which exists only where a JVM logged its code
   return summary;
 }
 

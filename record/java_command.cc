@@ -26,7 +26,7 @@ constexpr char kSanitizerVariable[] = "ASAN_OPTIONS";
 
 enum class Kind { kJava, kJdkTool, kOther };
 
-// Returns why the path is not a program; empty: it is one.
+// Returns why the path is not a program, or an empty text if it is one.
 std::string WhyNoProgram(const fs::path& path) {
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0)
@@ -36,7 +36,7 @@ std::string WhyNoProgram(const fs::path& path) {
   return regular && errno != EACCES ? ErrnoText() : "it is not an executable file";
 }
 
-// Every launcher in a JDK's bin/ is the same program and accepts -J; lib/jvm.cfg identifies a JDK.
+// Identifies a JDK by lib/jvm.cfg: every launcher in its bin/ is the same program and accepts -J.
 Kind KindOf(const fs::path& program) {
   std::error_code ignored;
   const fs::path real = fs::canonical(program, ignored);
@@ -69,7 +69,7 @@ bool MovesFromVariable(const fs::path& agent, const std::string& loads) {
          Quoted(loads) == loads && !agent.string().contains(':');
 }
 
-// Libraries that the user preloads come first.
+// Adds the libraries after those that the user preloads.
 void Preload(const std::vector<std::string>& libraries, const AgentPlace& place, Launch& launch) {
   if (libraries.empty()) return;
   launch.environment.emplace_back(kSanitizerVariable,

@@ -42,7 +42,7 @@ std::string NameOf(const JvmProfile& profile) {
   return fmt::format("{} (PID {})", agent::ProfileName(profile.command), profile.pid);
 }
 
-// What has no method and belongs to a process that has ended tells nothing beside other profiles.
+// Removes profiles without methods of processes that have ended, if any other profile has methods.
 void LeaveOutEmpty(SettledProfiles& settled) {
   if (std::ranges::all_of(settled.profiles, [](const auto& p) { return p.methods == 0; })) return;
   std::erase_if(settled.profiles, [&](const JvmProfile& profile) {
@@ -66,7 +66,7 @@ bool NoteUnbegun(SettledProfiles& settled, const fs::path& place,
   return settled.notes.size() != before;
 }
 
-// Fails without a change if `place` contains anything else.
+// Moves the profile to `place`. Fails without a change if `place` contains anything else.
 bool MoveTo(const fs::path& place, const fs::path& profile) {
   const fs::path aside = fmt::format("{}.only-{}", place.string(), getpid());
   if (rename(profile.c_str(), aside.c_str()) != 0) return false;

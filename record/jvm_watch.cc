@@ -7,7 +7,7 @@
 namespace jprof::record {
 namespace {
 
-// A program loads its VM soon after it started.
+// The number of looks at a process: a program loads its VM soon after it started.
 constexpr int kMostLooks = 30;
 constexpr size_t kMostText = 60;
 
@@ -33,7 +33,8 @@ void JvmWatch::Forget(const std::vector<uint32_t>& running) {
   });
 }
 
-// The pids of children are usually greater than those of their parents, which are known then.
+// Returns whether a process is below `root`. The pids of children are usually greater than those of
+// their parents, which are known then.
 bool JvmWatch::IsBelow(uint32_t pid, uint32_t root) const {
   for (int depth = 0; depth < 100 && pid > 1; ++depth) {
     if (pid == root) return true;

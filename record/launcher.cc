@@ -42,7 +42,7 @@ SignalsBefore BlockSignals(const sigset_t& set) {
   return before;
 }
 
-// The signals that Wait() receives.
+// Returns the signals that Wait() receives.
 sigset_t AwaitedSignals() {
   sigset_t set;
   sigemptyset(&set);
@@ -51,7 +51,7 @@ sigset_t AwaitedSignals() {
   return set;
 }
 
-// In the new process, with all signals blocked: resets the handlers of jprof.
+// Resets the handlers of jprof in the new process, in which all signals are blocked.
 void ResetHandlers() {
   for (int number = 1; number < NSIG; ++number) {
     struct sigaction action;
@@ -60,14 +60,14 @@ void ResetHandlers() {
   }
 }
 
-// In the new process. The duplicate stays open when the program is executed; a descriptor that is
-// already in its place is made to.
+// Redirects a stream of the new process. The duplicate stays open when the program is executed; a
+// descriptor that already has the right number is changed so that it does.
 void Redirect(int from, int to) {
   if (from == to) fcntl(to, F_SETFD, 0);
   if (from >= 0 && from != to) dup2(from, to);
 }
 
-// In the new process: executes the program, or writes the errno to `report`.
+// Executes the program in the new process, or writes the errno to `report`.
 [[noreturn]] void Execute(const Launch& launch, const SignalsBefore& signals, int report,
                           const Streams& streams = {}) {
   Redirect(streams.input, STDIN_FILENO);
@@ -86,7 +86,7 @@ void Redirect(int from, int to) {
   _exit(127);
 }
 
-// The number of bytes read, below 0: an error.
+// Returns the number of bytes read, or a number below 0 after an error.
 ssize_t ReadUninterrupted(int fd, void* buffer, size_t size) {
   ssize_t got;
   do {
@@ -95,14 +95,15 @@ ssize_t ReadUninterrupted(int fd, void* buffer, size_t size) {
   return got;
 }
 
-// The errno of a failed start; 0: the program runs. The pipe is closed when the program is
-// executed.
+// Returns the errno of a failed start, or 0 if the program runs. The pipe is closed when the
+// program is executed.
 int StartFailure(const Fd& report) {
   int reason = 0;
   return ReadUninterrupted(report.get(), &reason, sizeof(reason)) == sizeof(reason) ? reason : 0;
 }
 
-// Not a pipe: writing to an ended program must not end this process (MSG_NOSIGNAL).
+// Makes sockets instead of a pipe, so that writing to an ended program need not end this process
+// (MSG_NOSIGNAL).
 Result<Pipe> MakeSocketPair() {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
@@ -118,7 +119,7 @@ double SecondsOf(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
 
-// Whether a signal asks to stop (SIGQUIT makes a JVM print its threads) and is not ignored.
+// Returns whether a signal asks to stop (SIGQUIT makes a JVM print its threads) and is not ignored.
 bool Interrupts(int number) {
   if (std::ranges::count(kInterruptions, number) == 0) return false;
   struct sigaction action;
@@ -146,7 +147,7 @@ Outcome Wait(pid_t program, const sigset_t& signals, const Look& look) {
   }
 }
 
-// In the new process: waits for the byte that releases it, then executes the program.
+// Waits in the new process for the byte that releases it, and then executes the program.
 [[noreturn]] void AwaitRelease(const Launch& launch, const SignalsBefore& before, Pipe& go,
                                const Fd& report) {
   ResetHandlers();
@@ -217,7 +218,7 @@ Result<HeldProgram> HeldProgram::Start(const Launch& launch) {
                      std::move(report->read));
 }
 
-// Succeeds if a signal has already ended the program: Ended() has its outcome.
+// Succeeds if a signal has already ended the program. Ended() then has its outcome.
 Result<void> HeldProgram::Release() {
   auto released = ReleaseTraced();
   if (released) return released;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kMostBytes = uint64_t{16} << 20;
 
-// The result is shorter if not all bytes can be read.
+// Returns fewer bytes if not all can be read.
 std::string ReadAt(const std::string& path, uint64_t at, uint64_t bytes) {
   std::string text(std::min(bytes, kMostBytes), '\0');
   const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));

@@ -10,7 +10,7 @@
 namespace jprof::record {
 namespace {
 
-// Also if its entry in /proc is not visible, or no descriptor is free.
+// Returns true also if the process's entry in /proc is not visible, or if no descriptor is free.
 bool Exists(uint32_t pid) {
   const char state = procfs::ReadStatus(pid).state;
   if (state == 'Z' || state == 'X') return false;

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The functions that copy return an errno; 0: done.
+// The functions that copy return an errno, or 0 after success.
 
 int CopyByReading(int from, int to, off_t at, off_t end) {
   std::vector<char> bytes(size_t{1} << 20);
@@ -28,7 +28,7 @@ int CopyByReading(int from, int to, off_t at, off_t end) {
     const ssize_t got = pread(from, bytes.data(), most, at);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return errno;
-    if (got == 0) return 0;  // it became shorter
+    if (got == 0) return 0;  // the file became shorter
     const int error = WriteAllAt(to, {bytes.data(), static_cast<size_t>(got)}, at);
     if (error != 0) return error;
     at += got;
@@ -36,7 +36,7 @@ int CopyByReading(int from, int to, off_t at, off_t end) {
   return 0;
 }
 
-// Within the file system if possible: some share the blocks.
+// Copies within the file system if possible, because some share the blocks.
 int CopyRange(int from, int to, off_t at, off_t end) {
   while (at < end) {
     off_t in = at, out = at;
@@ -54,7 +54,7 @@ Fd OpenAs(UserIds reader, const fs::path& path) {
   return Fd(opened);
 }
 
-// A file that does not exist or is not a regular file is left out.
+// Ignores a file that does not exist or is not a regular file.
 int CopyFile(const fs::path& from, const fs::path& to, UserIds reader) {
   const Fd source = OpenAs(reader, from);
   if (!source) return errno == ENOENT || errno == ELOOP ? 0 : errno;

@@ -25,16 +25,16 @@ bool AllDigits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// What a directory is that may be replaced.
+// The kinds of directories that may be replaced.
 enum class PlaceKind { kProfile, kSeveral, kCombined };
 
-// NAME-PID, or NAME-PID-NUMBER.
+// Returns whether the name is like NAME-PID or NAME-PID-NUMBER.
 bool IsJvmName(std::string_view name) {
   const size_t dash = name.rfind('-');
   return dash != name.npos && dash != 0 && AllDigits(name.substr(dash + 1));
 }
 
-// Whether a combined profile may contain a run of this name: counted or sampled-N.
+// Returns whether a combined profile may contain a run of this name: counted or sampled-N.
 bool IsRunName(std::string_view name) {
   constexpr std::string_view kSampled = "sampled-";
   return name == profile::kCountedProfile ||
@@ -45,7 +45,7 @@ bool IsRunsFile(std::string_view name) {
   return name == profile::kRunsFile || name == std::string(profile::kRunsFile) + ".tmp";
 }
 
-// Also one whose runs.json was not written because its recording was interrupted.
+// Returns true also for a combined profile without runs.json, whose recording was interrupted.
 bool IsCombinedPlace(const fs::path& place) {
   std::error_code failed;
   if (profile::IsCombined(place)) return true;
@@ -62,13 +62,13 @@ std::optional<PlaceKind> PlaceKindOf(const fs::path& place) {
   return ProfilesAt(place).empty() ? std::nullopt : std::optional(PlaceKind::kSeveral);
 }
 
-// Whether a directory of this kind may contain a directory of this name.
+// Returns whether a directory of this kind may contain a directory of this name.
 bool MayContain(PlaceKind kind, std::string_view name) {
   return (kind == PlaceKind::kCombined && IsRunName(name)) ||
          (kind == PlaceKind::kSeveral && IsJvmName(name));
 }
 
-// The kind of a directory in one of the given kind.
+// Returns the kind of a directory in one of the given kind.
 PlaceKind KindInside(PlaceKind outer, const fs::path& place) {
   const bool several =
       outer == PlaceKind::kCombined && !IsProfile(place) && !ProfilesAt(place).empty();
@@ -82,7 +82,7 @@ std::unexpected<Error> Foreign(const fs::path& place, const std::string& name) {
       place.string(), name);
 }
 
-// Fails unless every file in it belongs to a profile: any other file is the user's.
+// Fails unless every file in it belongs to a profile, because any other file is the user's.
 Result<void> CheckRemovable(const fs::path& place, PlaceKind kind) {
   std::error_code failed;
   if (fs::is_symlink(place, failed))
@@ -104,7 +104,7 @@ Result<void> CheckRemovable(const fs::path& place, PlaceKind kind) {
                   place.string(), failed ? failed.message() : ErrnoText());
 }
 
-// CheckRemovable has succeeded.
+// Requires that CheckRemovable has succeeded.
 void RemoveAll(const fs::path& place, PlaceKind kind) {
   std::error_code failed;
   std::vector<fs::path> inside;
@@ -118,7 +118,7 @@ void RemoveAll(const fs::path& place, PlaceKind kind) {
   rmdir(place.c_str());
 }
 
-// Renames the profile first: that fails before any file is removed, or frees the name.
+// Renames the profile first. Either this fails before any file is removed, or it frees the name.
 Result<void> Replace(const fs::path& place, PlaceKind kind) {
   const fs::path aside = fmt::format("{}.old-{}", place.string(), getpid());
   if (rename(place.c_str(), aside.c_str()) != 0) {
@@ -133,7 +133,7 @@ Result<void> Replace(const fs::path& place, PlaceKind kind) {
   return {};
 }
 
-// Whether MakeRoom will succeed. Changes nothing.
+// Fails if MakeRoom would fail. Changes nothing.
 Result<void> CheckRoom(const fs::path& place, bool force) {
   std::error_code ignored;
   const fs::file_status status = fs::symlink_status(place, ignored);
@@ -160,7 +160,7 @@ Result<void> MakeRoom(const fs::path& place, bool force) {
   return kind ? Replace(place, *kind) : Result<void>();
 }
 
-// The absolute path, without a slash at its end.
+// Returns the absolute path, without a slash at its end.
 Result<fs::path> Resolved(const fs::path& place) {
   std::error_code failed;
   fs::path absolute = fs::absolute(place, failed).lexically_normal();

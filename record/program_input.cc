@@ -19,7 +19,7 @@
 namespace jprof::record {
 namespace {
 
-// An empty file without a name.
+// Makes an empty file without a name.
 Result<Fd> UnlinkedFile() {
   std::error_code failed;
   const std::filesystem::path folder = std::filesystem::temp_directory_path(failed);
@@ -115,7 +115,7 @@ Result<int> ProgramInput::CopyStream() {
   return given_.get();
 }
 
-// A description of its own, which cannot be written, beginning at 0.
+// Opens the stored input again, read-only and from its beginning.
 Result<int> ProgramInput::OpenStored() {
   if (store_error_ != 0) {
     return Fail("the program's standard input could not be stored: {}", ErrnoText(store_error_));

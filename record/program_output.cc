@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kChunk = 64 * 1024;
 
-// Where the next byte would be written; negative: unknown.
+// Returns where the next byte would be written, or a negative number if that is unknown.
 off_t WritePosition(int fd) {
   struct stat about = {};
   const int flags = fcntl(fd, F_GETFL);
@@ -51,12 +51,12 @@ void OutputSum::Add(std::string_view bytes) {
   for (const char byte : bytes) hash_ = (hash_ ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
 }
 
-// The thread that copies one run's output. It ends when no process can write to the pipe any more,
-// or when the real stream is closed by its reader, or on destruction.
+// Runs the thread that copies one run's output. It ends when no process can write to the pipe any
+// more, or when the real stream is closed by its reader, or on destruction.
 class ProgramOutput::Forwarding {
  public:
   Forwarding(Fd from, int to, Fd event) : event_(std::move(event)), sum_(promise_.get_future()) {
-    const BlockedSignals blocked;  // of these SIGPIPE is this thread's; see program_input.cc
+    const BlockedSignals blocked;  // SIGPIPE is handled by this thread; see program_input.cc
     thread_ = std::thread([this, to, pipe = std::move(from)]() mutable { Copy(pipe, to); });
   }
   ~Forwarding() {
@@ -64,7 +64,7 @@ class ProgramOutput::Forwarding {
     thread_.join();
   }
 
-  // The program has ended. Returns when the pipe is empty.
+  // Must be called after the program has ended. Returns when the pipe is empty.
   Result<OutputSum> Sum() {
     eventfd_write(event_.get(), 1);
     return sum_.get();
@@ -73,7 +73,7 @@ class ProgramOutput::Forwarding {
  private:
   static constexpr eventfd_t kParts = 2;
 
-  // First until the program has ended and the pipe is empty, then until destruction.
+  // Copies until the program has ended and the pipe is empty, and then until destruction.
   void Copy(Fd& pipe, int to) {
     OutputSum sum;
     bool more = CopyPart(pipe, to, sum);
@@ -85,8 +85,8 @@ class ProgramOutput::Forwarding {
     if (more) CopyPart(pipe, to, sum);
   }
 
-  // Returns false at the end of the data; true: the pipe is empty and the event has happened.
-  // Closes the pipe if the real stream takes no more.
+  // Returns false at the end of the data, and true when the pipe is empty and the event has
+  // happened. Closes the pipe if the real stream takes no more.
   bool CopyPart(Fd& pipe, int to, OutputSum& sum) const {
     std::string bytes(kChunk, '\0');
     for (;;) {
@@ -108,7 +108,7 @@ class ProgramOutput::Forwarding {
     }
   }
 
-  Fd event_;  // the number of parts of Copy that are to end, a semaphore
+  Fd event_;  // a semaphore: the number of parts of Copy that are to end
   std::promise<Result<OutputSum>> promise_;
   std::future<Result<OutputSum>> sum_;
   std::thread thread_;
@@ -147,7 +147,8 @@ Result<int> ProgramOutput::Begin() {
   return given_.get();
 }
 
-// The file may have been opened for writing only, or have been moved or deleted.
+// Opens the file again by its descriptor, because it may have been opened for writing only, or have
+// been moved or deleted.
 Result<OutputSum> ProgramOutput::SumOfFile() const {
   off_t at = start_;
   const off_t end = WritePosition(fd_);

@@ -25,7 +25,7 @@ std::string Platform() {
   return fmt::format("{} {} {}", name.sysname, name.release, name.machine);
 }
 
-// "ffffffff81000000 T _text"
+// Returns whether a line such as "ffffffff81000000 T _text" is of code.
 bool IsCode(const std::string& line) {
   const size_t kind = line.find(' ') + 1;
   return kind < line.size() && std::strchr("tTwW", line[kind]) != nullptr;

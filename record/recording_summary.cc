@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The first item that includes, as typed: what matched nothing. `suggest` returns the names that it
-// may have meant.
+// Returns the first item that includes, as typed. It matched nothing; `suggest` returns the names
+// that it may have meant.
 template <typename Suggest>
 std::string UnmatchedFilter(std::string_view option, const agent::Filter& filter, Suggest suggest) {
   const auto item = std::ranges::find_if(filter.items, &agent::FilterItem::include);
@@ -40,7 +40,8 @@ std::string UnmatchedThreads(const profile::Reader& reader, const agent::Filter&
   });
 }
 
-// The profile has the names of all methods that ran with probes, also of those that are excluded.
+// Describes the unmatched filter. The profile has the names of all methods that ran with probes,
+// also of those that are excluded.
 std::string UnmatchedMethods(profile::Reader& reader, std::string_view option,
                              const agent::Filter& filter) {
   FilterableNames names;
@@ -53,7 +54,8 @@ std::string UnmatchedMethods(profile::Reader& reader, std::string_view option,
                          [&](const std::string& text) { return names.Suggest(text); });
 }
 
-// Compares names: a thread may have been recorded before it got the name by which it is excluded.
+// Compares names, because a thread may have been recorded before it got the name by which it is
+// excluded.
 bool NoThreadMatches(const profile::Reader& reader, const agent::Filter& filter) {
   return std::ranges::none_of(reader.threads(), [&](const profile::Thread& thread) {
     return filter.AcceptsThread(thread.name);
@@ -83,7 +85,7 @@ std::vector<std::string> Lost(const profile::Reader& reader) {
   return lost;
 }
 
-// Empty: the program ended normally.
+// Returns an empty text if the program ended normally.
 std::string UnfinishedText(const profile::Reader& reader) {
   if (reader.header().finished) return "";
   const uint64_t pid = reader.meta().pid;
@@ -91,8 +93,8 @@ std::string UnfinishedText(const profile::Reader& reader) {
                                                               : "the program ended abnormally";
 }
 
-// Copies the calibration table of this run into the profile. Returns the reason if it cannot;
-// empty: copied.
+// Copies the calibration table of this run into the profile. Returns the reason if it cannot, else
+// an empty text.
 std::string CopyTable(const profile::Reader& reader, const fs::path& profile) {
   const auto stored = calibrate::FindTable(reader.meta().fingerprint);
   if (!stored) return stored.error().message;

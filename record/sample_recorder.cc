@@ -10,7 +10,7 @@ namespace {
 using ptm::SampleRecord;
 
 profile::SampleEntry EntryOf(uint32_t pid, const procfs::Mapping& mapping) {
-  // Not a conditional of a literal and a string: that would be a temporary string.
+  // A conditional of a literal and a string would be a temporary string.
   const std::string_view path = mapping.path.empty() ? std::string_view("//anon") : mapping.path;
   return {.pid = pid,
           .tid = pid,

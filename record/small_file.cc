@@ -9,7 +9,7 @@
 
 namespace jprof::record {
 
-// Opening a device may have effects, so the kind of the file is checked first.
+// Checks the kind of the file first, because opening a device may have effects.
 std::string ReadSmallFile(const std::filesystem::path& path) {
   const Fd found(open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   struct stat status = {};

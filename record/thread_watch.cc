@@ -66,7 +66,7 @@ class Watch {
     return false;
   }
 
-  // At least a millisecond, to leave time to other programs.
+  // Waits for at least a millisecond, to leave time to other programs.
   void Pause(double seconds) {
     constexpr double kMost = ThreadCounting::kDrainMilliseconds;
     const int milliseconds = static_cast<int>(std::clamp(seconds * 1e3 + 1, 1.0, kMost));

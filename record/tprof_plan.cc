@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// All processes of this user, which can be sampled if the whole machine cannot.
+// Returns all processes of this user, which can be sampled if the whole machine cannot.
 std::vector<uint32_t> OwnProcesses() {
   std::vector<uint32_t> pids = procfs::Processes();
   std::erase_if(pids, [](uint32_t pid) {
@@ -47,7 +47,7 @@ bool IsJava(const std::string& program) {
   return name == "java" || name == "javac";
 }
 
-// With --children each JVM makes a directory in the recording.
+// Returns the options of the agent. With --children each JVM makes a directory in the recording.
 std::string AgentText(const TprofRequest& request, const fs::path& out) {
   agent::AgentOptions options =
       JitLogOptions(request.children ? out : out / "jvm.jprof", request.code);
@@ -55,7 +55,7 @@ std::string AgentText(const TprofRequest& request, const fs::path& out) {
   return agent::ToString(options);
 }
 
-// With the agent if the program is a JVM, or with --children.
+// Starts the command with the agent if it is a JVM, or with --children.
 Result<Launch> LaunchOf(const TprofRequest& request, const std::vector<std::string>& command,
                         const fs::path& out, std::vector<std::string>& notes) {
   const auto program = FindProgram(command.front());
@@ -79,8 +79,8 @@ std::string TargetText(const TprofRequest& request, const std::vector<std::strin
   return fmt::format("process {}", fmt::join(request.pids, ", "));
 }
 
-// For the sampled JVMs that run already. Without a request, those of other users' services are left
-// alone: attaching changes them, sampling does not.
+// Plans to attach the agent to sampled JVMs that already run. The default excludes JVMs that were
+// not requested, such as those of services: attaching changes them, sampling does not.
 void PlanAttach(const TprofRequest& request, TprofPlan& plan) {
   plan.code = request.code;
   if (!request.attach.value_or(!request.pids.empty())) return;

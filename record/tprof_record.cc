@@ -51,7 +51,7 @@ void Pause(double seconds) {
   }
 }
 
-// The steps of RecordTprof, in their order.
+// Provides the steps of RecordTprof, in their order.
 class Recording {
  public:
   explicit Recording(const TprofPlan& plan)
@@ -77,7 +77,7 @@ class Recording {
     return {};
   }
 
-  // Removes a directory that cannot be filled.
+  // Makes the files of the recording. Removes a directory that cannot be filled.
   Result<void> CreateFiles() {
     if (auto made = MakePlace(plan_.out); !made) return made;
     auto written = WriteFiles();
@@ -129,7 +129,7 @@ class Recording {
     return outcome_ && Interruption::Number() == 0 ? outcome_->ExitCode() : 0;
   }
 
-  // After a step that failed.
+  // Must be called after a step that failed.
   std::unexpected<Error> Abandon(const Error& error) {
     jvms_.Detach(notes_);
     return std::unexpected(error);
@@ -160,7 +160,7 @@ class Recording {
                     [this](const ptm::SampleRecord& record) { recorder_.Add(record); });
   }
 
-  // A terminal also sends the signal to the program; kill does not.
+  // Sends a signal. A terminal has sent one to the program too, but kill has not.
   void EndProgram() {
     if (!program_ || outcome_) return;
     program_->Signal(SIGTERM);

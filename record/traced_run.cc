@@ -19,17 +19,17 @@
 namespace jprof::record {
 namespace {
 
-// Of the agent, and of a trainer that runs without it.
+// The symbols of the agent, and of a trainer that runs without it.
 constexpr const char* kCounterSymbols[] = {"jprof_thread_instructions_offset",
                                            "jprof_trainer_instructions_offset"};
 constexpr int kPoll = 100;  // ms
 
-// The exported symbols of the modules of a process, which are looked up again while they load.
+// Finds the exported symbols of the modules of a process. Modules are read again while they load.
 class Symbols {
  public:
   explicit Symbols(uint32_t pid) : pid_(pid) {}
 
-  // The addresses of the symbol in the order of the modules' addresses.
+  // Returns the addresses of the symbol in the order of the modules' addresses.
   std::vector<uint64_t> Find(const std::string& name) {
     std::vector<uint64_t> found;
     const auto maps = procfs::ReadMaps(pid_);
@@ -43,7 +43,7 @@ class Symbols {
     return found;
   }
 
-  // The module that exports the symbol; empty: none does.
+  // Returns the module that exports the symbol, or an empty span if none does.
   itrace::CodeSpan ModuleWith(const std::string& name) {
     itrace::CodeSpan span;
     const auto found = Find(name);
@@ -111,7 +111,7 @@ Result<Outcome> RunTraced(const Launch& launch, const TracedPart& part) {
     }
     return offset;
   };
-  // The agent's own code: what remains of a hook is a constant number of instructions.
+  // In the agent's own code, what remains of a hook is a constant number of instructions.
   (*tracer)->find_quiet_code = [&] { return symbols.ModuleWith("jprof_instructions_begin"); };
   Result<void> released;
   if (auto run = RunReleased(**tracer, &*program, released); !run)
