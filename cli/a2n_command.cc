@@ -189,7 +189,7 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(0, text.find_last_not_of(kBlanks) + 1);
 }
 
-// `text`: complete lines, each blank or with an address.
+// Prints `text`, which consists of complete lines, each blank or with an address.
 Result<void> PrintLines(AddressPrinter& printer, std::string_view text) {
   while (!text.empty()) {
     const size_t end = text.find('\n');
@@ -214,7 +214,7 @@ Result<void> PrintInput(AddressPrinter& printer) {
     if (got < 0 && errno == EINTR) continue;
     text.append(piece, got > 0 ? static_cast<size_t>(got) : 0);
     if (got <= 0 && !text.empty() && text.back() != '\n') text += '\n';
-    const size_t whole = text.rfind('\n') + 1;  // 0: no complete line yet
+    const size_t whole = text.rfind('\n') + 1;  // 0 if no line is complete yet
     if (auto printed = PrintLines(printer, std::string_view(text).substr(0, whole)); !printed)
       return printed;
     text.erase(0, whole);

@@ -37,7 +37,7 @@ std::string DurationText(uint64_t seconds) {
                       : fmt::format(" for {} s; Ctrl-C ends the recording earlier", seconds);
 }
 
-// Does not throw if the terminal is gone: the agent has to be detached.
+// Does not throw if the terminal is gone, because the agent has to be detached.
 void PrintNote(const std::string& text) { std::fputs(("jprof: " + text + "\n").c_str(), stderr); }
 
 // Waits for the end of the time, a signal to this process or the end of the JVM.
@@ -51,7 +51,7 @@ void Await(const AttachTarget& target, uint64_t seconds) {
   }
 }
 
-// From the attachment until the profile is complete. Requires an Interruption.
+// Records from the attachment until the profile is complete. Requires an Interruption.
 Result<void> Attached(AttachTarget target, const AttachPlan& plan, uint64_t seconds) {
   const uint32_t pid = target.pid;
   signal(SIGPIPE, SIG_IGN);
@@ -65,7 +65,7 @@ Result<void> Attached(AttachTarget target, const AttachPlan& plan, uint64_t seco
   return attached->Detach();
 }
 
-// Replaces the profile that is there, which --force allows.
+// Replaces an existing profile, which --force allows.
 Result<void> PutInPlace(const fs::path& profile, const fs::path& place) {
   if (profile == place) return {};
   const auto prepared = record::PreparePlace(place, true);
@@ -115,7 +115,7 @@ Result<int> RecordRunning(const RecordOptions& typed, const AttachArguments& arg
   if (const auto note = UncalibratedNote(typed.options.mode); !note.empty()) PrintError(note);
   const uint64_t sampled = plan->options.duration;
   const uint64_t seconds = sampled != 0 ? plan->options.delay + sampled : arguments.duration;
-  const record::Interruption guard;  // also of a second signal, until the profile is in its place
+  const record::Interruption guard;  // also for a second signal, until the profile is in its place
   if (auto done = Attached(*std::move(target), *plan, seconds); !done)
     return std::unexpected(done.error());
   if (!record::IsProfile(plan->options.out))

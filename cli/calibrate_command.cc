@@ -43,7 +43,8 @@ struct Options {
   std::vector<std::string> check;
 };
 
-// `wanted`: a java program or the folder of a JDK; empty: JAVA_HOME, else PATH.
+// Finds the java of `wanted`, a java program or the folder of a JDK. If it is empty, JAVA_HOME is
+// tried first and then PATH.
 Result<fs::path> FindJava(const std::string& wanted) {
   const char* home = getenv("JAVA_HOME");
   std::error_code ignored;
@@ -66,7 +67,7 @@ Result<fs::path> CheckBuilt(const fs::path& path) {
       path.string());
 }
 
-// Runs a trainer; its instructions are counted by tracing the part between two functions of its
+// Runs a trainer, and counts its instructions by tracing the part between two functions of its
 // library. The output goes to the file `log`.
 Result<calibrate::ChildResult> RunTracedTrainer(const std::vector<std::string>& argv,
                                                 const fs::path& log) {
@@ -103,7 +104,8 @@ Result<void> AddMetrics(const std::string& typed, calibrate::Plan& plan) {
   return {};
 }
 
-// A directory for the trainers' profiles; removed at the end unless the user chose it.
+// Makes a directory for the trainers' profiles, which is removed at the end unless the user chose
+// it.
 class WorkDirectory {
  public:
   explicit WorkDirectory(const std::string& wanted) : kept_(!wanted.empty()) {
@@ -121,7 +123,7 @@ class WorkDirectory {
     if (!kept_ && !path_.empty()) fs::remove_all(path_, ignored);
   }
   WorkDirectory(const WorkDirectory&) = delete;
-  const fs::path& path() const { return path_; }  // empty: it could not be created
+  const fs::path& path() const { return path_; }  // empty if it could not be created
 
  private:
   bool kept_;
@@ -144,7 +146,7 @@ void EndProgress() {
   if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\x1b[K");
 }
 
-// `scale`: `unit` per raw unit.
+// Prints overheads in `unit`. A raw unit is `scale` of them.
 void PrintMetric(const calibrate::Metric& metric, double scale, std::string_view unit) {
   fmt::print("{} (in {}; read in steps of {:.1f})\n", CleanText(metric.name), CleanText(unit),
              metric.granularity * scale);
@@ -182,7 +184,7 @@ void PrintMetric(const calibrate::Metric& metric, double scale, std::string_view
   }
 }
 
-// What is the same for all trainers.
+// Plans what all trainers have in common.
 Result<calibrate::Plan> PlanOf(const Options& options) {
   const auto agent = record::FindAgent(options.agent);
   if (!agent) return std::unexpected(agent.error());
@@ -195,7 +197,7 @@ Result<calibrate::Plan> PlanOf(const Options& options) {
   return plan;
 }
 
-// The trainers of Java.
+// Plans the trainers of Java.
 Result<calibrate::Plan> PlanJava(const Options& options) {
   auto plan = PlanOf(options);
   if (!plan) return plan;
@@ -211,7 +213,7 @@ Result<calibrate::Plan> PlanJava(const Options& options) {
   return plan;
 }
 
-// The trainers of C and C++ functions, one for each kind of hook.
+// Plans the trainers of C and C++ functions, one for each kind of hook.
 Result<std::vector<calibrate::Plan>> PlanHooks(const Options& options) {
   std::vector<calibrate::Plan> plans;
   for (const char* kind : {"hooks", "sleds"}) {
@@ -229,7 +231,8 @@ Result<std::vector<calibrate::Plan>> PlanHooks(const Options& options) {
   return plans;
 }
 
-// The same trainers; their instructions are counted by tracing, whatever counters there are.
+// Returns a plan with the same trainers, whose instructions are counted by tracing even where
+// counters are available.
 calibrate::Plan TracedOf(calibrate::Plan plan) {
   plan.metrics = ptm::EncodeMetric({.name = "instructions", .type = ptm::kCountedInMemory});
   plan.run_traced = RunTracedTrainer;
@@ -335,7 +338,7 @@ Result<int> Show(const Options& options) {
   return 0;
 }
 
-// What overheads the program of the profiles really showed.
+// Prints the overheads that the program of the profiles really showed.
 Result<int> Check(const Options& options) {
   auto opened =
       OpenCountedAndSampled(options.check.front(), {options.check.begin() + 1, options.check.end()},
@@ -349,7 +352,7 @@ Result<int> Check(const Options& options) {
   return 0;
 }
 
-// An interrupted calibration exits with the status of the signal.
+// Returns the status of the signal for an interrupted calibration.
 Result<int> Run(const Options& options) {
   if (options.show) return Show(options);
   if (!options.check.empty()) return Check(options);

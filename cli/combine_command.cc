@@ -67,7 +67,7 @@ std::unexpected<Error> NotSampled(const Reader& reader) {
                           : " has no samples of the unmodified program");
 }
 
-// The arguments are of the right kinds, but the counted one is not first.
+// Makes the error for arguments of the right kinds of which the counted one is not first.
 std::unexpected<Error> WrongOrder(const std::vector<Reader>& readers, size_t counted,
                                   const std::string& out) {
   std::vector<std::string> sampled;
@@ -93,7 +93,7 @@ Result<void> CheckKinds(const std::vector<Reader>& readers, const std::string& o
   return {};
 }
 
-// Replacing OUT must not remove a profile that is to be copied.
+// Fails if replacing OUT would remove a profile that is to be copied.
 Result<void> CheckPaths(const CombineArguments& arguments) {
   std::error_code failed;
   const fs::path out = fs::weakly_canonical(fs::absolute(arguments.out), failed);
@@ -131,8 +131,8 @@ Result<std::vector<Reader>> OpenProfiles(const CombineArguments& arguments) {
   return readers;
 }
 
-// Of the recorded threads; none if the program did not end normally, because threads write their
-// CPU time when they end.
+// Returns the CPU time of the recorded threads. Returns nothing if the program did not end
+// normally, because threads write their CPU time when they end.
 std::optional<double> CpuSeconds(const Reader& reader) {
   const uint64_t ns = reader.header().finished == 0 ? 0 : reader.CpuNanos();
   return ns > 0 ? std::optional(static_cast<double>(ns) / 1e9) : std::nullopt;

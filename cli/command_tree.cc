@@ -19,7 +19,8 @@ std::vector<std::string> Split(std::string_view text, char separator) {
   return parts;
 }
 
-// CLI11 appends the descriptions of validators: "TEXT:{text,json}", "FLOAT:FLOAT in [0.01 - 1e6]".
+// Returns the name of an option's value, without the descriptions of validators that CLI11 appends:
+// "TEXT:{text,json}", "FLOAT:FLOAT in [0.01 - 1e6]".
 std::string ValueName(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const size_t brace = type.find(":{"), end = type.find('}');
@@ -43,7 +44,7 @@ Argument ArgumentOf(const CLI::Option& option) {
   return argument;
 }
 
-// An example in the help shows a command after "--".
+// Returns whether an example in the help shows a command after "--".
 bool RunsCommand(const CLI::App& app) {
   const std::string start = "jprof " + app.get_name() + " ";
   return std::ranges::any_of(Split(app.get_footer(), '\n'), [&](const std::string& line) {
@@ -52,7 +53,7 @@ bool RunsCommand(const CLI::App& app) {
   });
 }
 
-// A value named COMMAND is the name of a command.
+// Offers the names of commands for a value named COMMAND.
 void OfferCommands(CommandNode& root) {
   std::vector<std::string> names;
   for (const CommandNode& command : root.commands) names.push_back(command.name);

@@ -25,7 +25,7 @@ enum class Format { kText, kJson, kHtml };
 
 struct CompareArguments {
   std::string a, b, out;
-  std::string format;  // empty: by the extension of --out, else text
+  std::string format;  // if empty, by the extension of --out, else text
   TableChoice table;
   reports::CompareOptions options;
 };
@@ -39,7 +39,7 @@ Result<Format> FormatOf(const CompareArguments& arguments) {
   return static_cast<Format>(*format);
 }
 
-// A combined profile has several runs: the user chooses one.
+// Opens a profile. Fails for a combined profile, of which the user has to choose a run.
 Result<reports::Source> Open(const std::string& directory, const TableChoice& table) {
   if (directory.empty() || !profile::IsCombined(directory)) return OpenSource(directory, table);
   return WrongUse("{} is a combined profile; compare profiles in it: {}",

@@ -6,7 +6,7 @@
 namespace jprof::cli {
 namespace {
 
-// Bash splits words at "=": "--format=js" arrives as three words.
+// Bash splits words at "=", so "--format=js" arrives as three words.
 constexpr char kBashBody[] = R"script(
 # Sets COMPREPLY to what matches "$2" among the values of the kind "$1".
 _jprof_reply() {
@@ -140,7 +140,7 @@ std::string OptionNamesOf(const CommandNode& command) {
   return names;
 }
 
-// The cases of a function over "COMMAND OPTION": what its value is.
+// Returns the cases of a function over "COMMAND OPTION", which prints what the option's value is.
 std::string ValueCases(const CommandNode& command) {
   std::string cases;
   for (const Argument& option : command.Options()) {
@@ -153,7 +153,7 @@ std::string ValueCases(const CommandNode& command) {
   return cases;
 }
 
-// The cases over "COMMAND POSITION": the last positional argument may be repeated.
+// Returns the cases over "COMMAND POSITION". The last positional argument may be repeated.
 std::string PositionCases(const CommandNode& command) {
   std::string cases;
   int position = 0;

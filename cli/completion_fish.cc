@@ -15,7 +15,7 @@ std::string FishText(std::string_view text) {
   return quoted + "'";
 }
 
-// The options of `complete` for what a value is.
+// Returns the options of `complete` for this kind of value.
 std::string FishValue(const Argument& argument) {
   switch (argument.kind) {
     case Argument::Kind::kFile:

@@ -6,7 +6,7 @@
 namespace jprof::cli {
 namespace {
 
-// For text between single quotes in a specification of _arguments.
+// Escapes text between single quotes in a specification of _arguments.
 std::string ZshText(std::string_view text) {
   std::string quoted;
   for (const char c : text) {
@@ -39,7 +39,8 @@ std::string ZshAction(const Argument& argument) {
   return " ";
 }
 
-// A specification of _arguments for an option: '(-o --out)'{-o,--out=}'[help]:DIR:_files -/'.
+// Returns the specification of _arguments for an option, such as '(-o
+// --out)'{-o,--out=}'[help]:DIR:_files -/'.
 std::string ZshOption(const Argument& option) {
   std::vector<std::string> names;
   for (const std::string& name : option.names) {

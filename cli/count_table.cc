@@ -9,7 +9,7 @@
 namespace jprof::cli {
 namespace {
 
-// The ratio of two metrics, if both are in the table.
+// The ratio of two metrics, which is printed if both are in the table.
 struct Ratio {
   const char* title;
   double scale;
@@ -52,10 +52,10 @@ std::vector<RatioColumn> RatiosOf(const CountTable& table) {
   return columns;
 }
 
-// A row as the columns' getters use it.
+// A row as the columns' getters see it.
 struct TableRow {
   const CountRow& row;
-  bool is_thread = true;  // else a sum, without process and thread ids
+  bool is_thread = true;  // false for a sum, without process and thread ids
   std::string name = profile::CleanText(row.name);
 };
 using CountColumns = reports::Columns<TableRow>;

@@ -1,5 +1,5 @@
-// `jprof cpi`: instructions, cycles and cycles per instruction of a command, a process or the
-// machine.
+// `jprof cpi`: prints instructions, cycles and cycles per instruction of a command, a process or
+// the machine.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -42,7 +42,7 @@ void PrintJson(const CpiFigures& figures, std::FILE* file) {
   reports::JsonWriter json(out);
   const auto member = [&json](std::string_view key, const std::optional<double>& value,
                               int digits) {
-    json.FixedMember(key, value.value_or(NAN), digits);  // NaN: null
+    json.FixedMember(key, value.value_or(NAN), digits);  // null for NaN
   };
   json.StartObject();
   member("seconds", figures.seconds, 6);

@@ -59,7 +59,7 @@ Result<int> Control(const CtlArguments& arguments) {
   return 0;
 }
 
-// Prints one line per JVM: its recording, or why it does not answer.
+// Prints one line per JVM: its recording, or why it does not reply.
 Result<int> List(const CtlArguments& arguments) {
   const std::vector<pid_t> pids = record::ListeningJvms();
   if (pids.empty()) fmt::print("no JVM of this user listens\n");

@@ -39,7 +39,7 @@ struct DoctorArguments {
   std::string java, agent, format = "text";
 };
 
-// A folder for the JVMs' profiles, removed at the end.
+// Makes a folder for the JVMs' profiles, which is removed at the end.
 class TestFolder {
  public:
   TestFolder() {
@@ -52,7 +52,7 @@ class TestFolder {
     if (!path_.empty()) fs::remove_all(path_, ignored);
   }
   TestFolder(const TestFolder&) = delete;
-  const fs::path& path() const { return path_; }  // empty: it could not be created
+  const fs::path& path() const { return path_; }  // empty if it could not be created
 
  private:
   fs::path path_;

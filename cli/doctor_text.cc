@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kColumns = 100;
 constexpr size_t kVerdictWidth = 6;
 
-// Breaks at blanks; a word that is longer than a line has its own.
+// Breaks text at blanks. A word that is longer than a line has a line of its own.
 std::string Wrapped(const std::string& text, size_t indent) {
   std::string out;
   size_t column = indent;

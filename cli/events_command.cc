@@ -35,7 +35,7 @@ struct EventsArguments {
 };
 
 struct Listed {
-  std::string name, description, lack;  // lack: why it cannot be counted; empty: it can
+  std::string name, description, lack;  // lack is empty if it can be counted
 };
 
 std::vector<Listed> List(const EventsArguments& arguments) {

@@ -23,8 +23,8 @@ namespace fs = std::filesystem;
 
 struct ExportArguments {
   ExportChoice choice;
-  std::string format;  // empty: by the extension of `out`, else by the profile
-  std::string out;     // empty: named after the profile; "-": standard output
+  std::string format;  // if empty, by the extension of `out`, else by the profile
+  std::string out;     // named after the profile if empty; "-" is standard output
 };
 
 const reports::ExportFormat& FormatNamed(std::string_view name) {
@@ -41,7 +41,8 @@ std::string ExportNames(std::string_view separator) {
   return names;
 }
 
-// --format, else by the extension of -o, else what suits the profile.
+// Returns the format of --format, else that of the extension of -o, else the one that suits the
+// profile.
 Result<const reports::ExportFormat*> ChooseExport(const ExportArguments& arguments,
                                                   const reports::ExportInput& input) {
   if (!arguments.format.empty()) {
@@ -75,14 +76,14 @@ Result<void> WriteTo(std::FILE* file, const reports::ExportFormat& format,
   return out.Finish();
 }
 
-// Writes the file `path`, which is new.
+// Writes a new file.
 Result<void> WriteNewFile(const std::string& path, const reports::ExportFormat& format,
                           reports::ExportInput& input) {
   if (format.write_file != nullptr) return format.write_file(input, path);
   return PrintToNewFile(path, [&](std::FILE* file) { return WriteTo(file, format, input); });
 }
 
-// The command that opens the file.
+// Returns the command that opens the file.
 std::string OpenCommand(const reports::ExportFormat& format, const std::string& path) {
   std::string command = format.open;
   command.replace(command.find("FILE"), 4, ShellWord(profile::CleanText(path)));

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "app" of "runs/app.jprof/".
+// Returns "app" of "runs/app.jprof/".
 std::string StemOf(const std::string& directory) {
   fs::path path = fs::path(directory).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();

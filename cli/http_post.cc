@@ -12,7 +12,7 @@ namespace {
 constexpr long kConnectSeconds = 10;
 constexpr size_t kMostOfAnswer = 4096;
 
-// libcurl's functions, by their own types.
+// The functions of libcurl, which is loaded at run time.
 struct Curl {
   decltype(&curl_easy_init) easy_init;
   decltype(&curl_easy_setopt) easy_setopt;
@@ -37,7 +37,7 @@ bool Find(void* library, const char* name, Function& function) {
   return function != nullptr;
 }
 
-// The library stays loaded until the process ends.
+// Loads the library, which stays loaded until the process ends.
 Result<Curl> LoadCurl() {
   void* library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
@@ -68,7 +68,7 @@ size_t KeepAnswer(char* bytes, size_t size, size_t count, void* to) {
   return size * count;
 }
 
-// One request and what it owns.
+// Owns one request and what belongs to it.
 class Request {
  public:
   explicit Request(const Curl& curl) : curl_(curl), easy_(curl.easy_init()) {}
@@ -109,7 +109,7 @@ class Request {
   void SetContent(const HttpPost& post) {
     for (const std::string& header : post.headers)
       headers_ = curl_.slist_append(headers_, header.c_str());
-    headers_ = curl_.slist_append(headers_, "Expect:");  // not every server answers it
+    headers_ = curl_.slist_append(headers_, "Expect:");  // not every server handles it
     Set(CURLOPT_HTTPHEADER, headers_);
     if (post.form.empty()) {
       Set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(post.body.size()));

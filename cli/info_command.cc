@@ -1,4 +1,4 @@
-// `jprof info DIR`: what a profile contains, on one screen.
+// `jprof info DIR`: prints what a profile contains, on one screen.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@
 namespace jprof::cli {
 namespace {
 
-// Text: a line for each value that is not empty.
+// Prints text: a line for each value that is not empty.
 class InfoText {
  public:
   explicit InfoText(reports::Output& out) : out_(out) {}
@@ -137,7 +137,7 @@ class InfoText {
   reports::Output& out_;
 };
 
-// JSON: one object; profiles without calls lack the members that describe calls.
+// Prints JSON: one object. Profiles without calls lack the members that describe calls.
 class InfoJson {
  public:
   explicit InfoJson(reports::Output& out) : json_(out) {}
@@ -214,7 +214,7 @@ class InfoJson {
     for (const auto& [part, value] : meta.fingerprint) json_.Member(part, value);
     json_.EndObject();
     json_.Member("contexts", calls.contexts);
-    // JSON has no number that is not finite: null, as without folding.
+    // JSON has only finite numbers, so NaN is printed as null.
     Number("folded_from_s", calls.folded_from_s.value_or(std::nan("")));
     json_.Member("calls", calls.calls);
     json_.Member("exits", calls.exits);
@@ -286,7 +286,7 @@ class InfoJson {
   reports::JsonWriter json_;
 };
 
-// A combined profile: its runs, each with a profile to look at.
+// Prints a combined profile: its runs, each with a profile to look at.
 void PrintRuns(const std::string& directory, const profile::CombinedMeta& meta,
                reports::Output& out) {
   const auto line = [&](std::string_view name, std::string_view value) {

@@ -15,7 +15,7 @@
 namespace jprof::cli {
 namespace {
 
-// On a terminal: a line that shows that work is going on.
+// Prints a line that shows on a terminal that work is going on.
 class Progress {
  public:
   void operator()(uint64_t instructions, bool began) {
@@ -33,7 +33,7 @@ class Progress {
   }
 
  private:
-  static constexpr int kEvery = 50;  // ticks: a second
+  static constexpr int kEvery = 50;  // ticks, which take a second
   int ticks_ = 0;
   bool shown_ = false;
 };

@@ -1,4 +1,4 @@
-// The `jprof` command: the table of subcommands.
+// Implements the `jprof` command with its table of subcommands.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace jprof::cli {
 namespace {
 
 struct Subcommand {
-  const char* group;  // by purpose: a heading of the help
+  const char* group;  // a heading of the help
   const char* name;
   const char* description;
   Action (*declare)(CLI::App& sub, const Command& command);
@@ -29,7 +29,7 @@ constexpr char kRead[] = "Read results";
 constexpr char kControl[] = "Control running JVMs";
 constexpr char kShell[] = "Shell";
 
-// In the order of the help.
+// The subcommands in the order of the help.
 constexpr Subcommand kSubcommands[] = {
     {kPrepare, "doctor",
      "Checks this machine and its JVMs: what works, what does not, and what to do about it",

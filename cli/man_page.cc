@@ -62,7 +62,7 @@ means that jprof itself failed.
 std::string Bold(std::string_view text) { return "\\fB" + RoffText(text) + "\\fR"; }
 std::string Italic(std::string_view text) { return "\\fI" + RoffText(text) + "\\fR"; }
 
-// "-o, --out DIR", "--event [PATTERN]", "DIR..."
+// Returns "-o, --out DIR", "--event [PATTERN]" or "DIR...".
 std::string Tag(const Argument& argument) {
   if (argument.IsPositional()) return Italic(argument.value) + (argument.repeated ? "..." : "");
   std::string tag;
@@ -92,13 +92,14 @@ std::string Synopsis(const CommandNode& command) {
   return text;
 }
 
-// A footer: lines that begin with a blank keep their layout; examples follow the line "Examples:".
+// The parts of a footer. Lines that begin with a blank keep their layout; examples follow the line
+// "Examples:".
 struct Footer {
   std::string text;      // roff
   std::string examples;  // roff
 };
 
-// An example: "  jprof info DIR      what it does".
+// Formats an example such as "  jprof info DIR      what it does".
 std::string Example(std::string_view line) {
   line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
   const size_t gap = line.find("   ");
@@ -171,7 +172,7 @@ std::string SeeAlso(const CommandNode& root, const CommandNode* command) {
   return fmt::format(".SH SEE ALSO\n{}\n", fmt::join(pages, ",\n"));
 }
 
-// The commands under the headings of their groups.
+// Lists the commands under the headings of their groups.
 std::string CommandList(const CommandNode& root) {
   std::string text = ".SH COMMANDS\n", group;
   for (const CommandNode& command : root.commands) {

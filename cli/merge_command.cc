@@ -34,7 +34,7 @@ Result<MergeThreads> ChooseThreads(const std::string& name) {
   return kValues[*chosen];
 }
 
-// A directory of several JVMs' profiles stands for all of them.
+// Returns the profiles to merge. A directory of several JVMs' profiles represents all of them.
 std::vector<std::string> InputsOf(const MergeArguments& arguments) {
   std::vector<std::string> inputs;
   for (const std::string& path : arguments.profiles) {
@@ -47,7 +47,7 @@ std::vector<std::string> InputsOf(const MergeArguments& arguments) {
   return inputs;
 }
 
-// "merging: 12 of 64" on a terminal, once a tenth of a second.
+// Prints "merging: 12 of 64" on a terminal, at most ten times a second.
 class MergeProgress {
  public:
   explicit MergeProgress(size_t total) : total_(total) {}
@@ -73,7 +73,7 @@ class MergeProgress {
   std::chrono::steady_clock::time_point last_;
 };
 
-// In MiB.
+// Returns the peak memory of this process in MiB.
 double PeakMemory() {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);

@@ -1,5 +1,5 @@
-// `jprof metrics`: lists what this machine can measure; for the rest, the reason and what to
-// change.
+// `jprof metrics`: lists what this machine can measure and, for everything else, the reason and
+// what to change.
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
@@ -43,7 +43,7 @@ struct EventList {
   std::string first_lack;  // why the first name that cannot be opened fails
 };
 
-// The matching names that can be opened. There is no other way to test them.
+// Returns the matching names that can be opened. Opening is the only way to test them.
 EventList ListEvents(const std::string& pattern) {
   EventList list;
   for (const std::string& name : ptm::KnownEvents()) {
@@ -100,7 +100,7 @@ ordered_json ToJson(const ptm::Capability& capability) {
           {"figures", figures}};
 }
 
-// PAPI as a capability: its version, and the number of presets that can be opened.
+// Describes PAPI as a capability: its version, and the number of presets that can be opened.
 ptm::Capability Papi() {
   const EventList presets = ListEvents("PAPI_");
   ptm::Capability papi{.name = "papi", .available = !presets.open.empty()};

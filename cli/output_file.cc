@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Removes the file that it names, if it is there.
+// Removes the file on destruction, if it exists.
 class RemovedAtEnd {
  public:
   explicit RemovedAtEnd(std::string path) : path_(std::move(path)) {}
@@ -28,7 +28,7 @@ class RemovedAtEnd {
   std::string path_;
 };
 
-// New files have no permissions but these, and can be written by their owner.
+// Limits the permissions of new files to these. Their owner can always read and write them.
 class AtMost {
  public:
   explicit AtMost(fs::perms permissions)
@@ -41,7 +41,7 @@ class AtMost {
   mode_t mask_;
 };
 
-// A device, a pipe, or what the process has open already.
+// Returns whether the path is a device, a pipe, or what the process has already open.
 bool IsWrittenDirectly(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -55,7 +55,7 @@ std::unexpected<Error> NotWritable(const std::string& path, const std::string& r
                   reason);
 }
 
-// What `path` is in the end: a link's target, which need not be there.
+// Returns what `path` is in the end: the target of all links, which need not exist.
 Result<fs::path> TargetOf(const std::string& path) {
   std::error_code error;
   fs::path target = fs::weakly_canonical(path, error);
@@ -67,14 +67,14 @@ Result<fs::path> TargetOf(const std::string& path) {
   return target;
 }
 
-// A new file can be made beside `target`.
+// Fails if no new file can be made beside `target`.
 Result<void> CheckFolder(const std::string& path, const fs::path& target) {
   const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
   if (access(folder.c_str(), W_OK | X_OK) == 0) return {};
   return NotWritable(path, ErrnoText());
 }
 
-// `failed`, with `path` instead of `part` in its message.
+// Returns `failed` with `path` instead of `part` in its message.
 Result<void> Naming(const std::string& path, const std::string& part, Error failed) {
   const std::string named = profile::CleanText(part);
   const size_t at = failed.message.find(named);
@@ -82,7 +82,7 @@ Result<void> Naming(const std::string& path, const std::string& part, Error fail
   return std::unexpected(std::move(failed));
 }
 
-// `part` as `target`, which keeps its permissions.
+// Renames `part` to `target`, whose permissions it gets.
 std::error_code Rename(const std::string& part, const fs::path& target,
                        const fs::file_status& old) {
   std::error_code error;

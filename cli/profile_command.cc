@@ -32,9 +32,9 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kDefaultRate = 1000;
 constexpr int kMostRuns = 20;
-// --runs auto: a program that counts itself is accurate enough if counting takes at most this share
-// of its CPU time, at this cost of a call. The cost is that of a large program that warms up
-// (javac: bench/woven.py); a warm javac pays 4 ns, and loops of small methods 0 to 2.
+// With --runs auto, a program that counts itself is accurate enough if counting takes at most this
+// share of its CPU time, at this cost of a call. The cost is that of a large program that warms up
+// (javac: bench/woven.py); a warm javac costs 4 ns per call, and loops of small methods 0 to 2.
 constexpr char kAutoRuns[] = "auto";
 constexpr int kRunsAfterAuto = 2;
 constexpr double kAccurateShare = 0.05;
@@ -43,13 +43,13 @@ constexpr double kWovenCallNanos = 10;
 struct ProfileArguments {
   RecordOptions typed;  // what both kinds of runs have in common, --rate and --metrics
   std::string counted = "calltree";
-  std::string runs = "2";  // sampled ones
+  std::string runs = "2";  // how many are sampled
 };
 
 struct PlannedRun {
   RunMeta::Role role;
   std::string name;  // of the profile's directory
-  std::string how;   // for the user: "sampled, 1000/s"
+  std::string how;   // for the user, such as "sampled, 1000/s"
   RecordingPlan plan;
 };
 
@@ -60,7 +60,7 @@ struct Sequence {
   std::vector<std::string> notes;
 };
 
-// One recording: its profile, and what it was like.
+// A recording: its profile, and notes about it.
 struct Recorded {
   RunMeta run;
   std::vector<std::string> notes;
@@ -93,7 +93,7 @@ Result<RecordOptions> CountedOptions(const ProfileArguments& arguments) {
   return counted;
 }
 
-// The run that is counted by woven code and sampled.
+// Returns the options of the run that is both counted by woven code and sampled.
 Result<RecordOptions> BothOptions(const ProfileArguments& arguments, RecordOptions counted) {
   if (counted.options.mode != agent::Mode::kCalltree)
     return WrongUse("--runs auto needs --counted calltree: callflow changes the program's times");
@@ -174,8 +174,8 @@ std::string_view OutputText(RunMeta::Output output) {
   return "";
 }
 
-// Chooses the profile of the run: that of the JVM that used the most CPU time. None: there is no
-// profile.
+// Chooses the profile of the run: that of the JVM that used the most CPU time. Returns nothing if
+// there is no profile.
 std::optional<Recorded> RecordedIn(const fs::path& out, const PlannedRun& planned,
                                    const ProgramRun& done,
                                    const std::vector<record::JvmProfile>& profiles) {
@@ -208,7 +208,7 @@ void PrintRun(const Recorded& recorded, const Sequence& sequence, size_t number)
                          record::SummaryLine(sequence.out / run.profile)));
 }
 
-// Why no further run is started after this one; empty: the next one is.
+// Returns why no further run is started after this one, or an empty text if the next one is.
 std::string ReasonToStop(const PlannedRun& planned, const record::Outcome& outcome) {
   if (outcome.signal != 0) {
     return fmt::format("{} was ended by signal {} ({})", planned.plan.launch.arguments.front(),
@@ -219,8 +219,8 @@ std::string ReasonToStop(const PlannedRun& planned, const record::Outcome& outco
   return "";
 }
 
-// The largest share of the CPU time that counting may have taken in a run that is counted and
-// sampled; none: it was not counted by woven code, or its CPU time is not known.
+// Returns the largest share of the CPU time that counting may have taken in a run that is counted
+// and sampled. Returns nothing if it was not counted by woven code, or if its CPU time is unknown.
 std::optional<double> ShareOfCounting(const fs::path& path, const RunMeta& run) {
   auto reader = profile::Reader::Open(path.string());
   if (!reader || reader->meta().probe.kind != "woven" || run.cpu_seconds.value_or(0) <= 0)
@@ -290,7 +290,7 @@ class Runner {
     return false;
   }
 
-  // Whether the first run, counted and sampled, needs no others. If so, it is both.
+  // Returns whether the first run, counted and sampled, needs no others. If so, it is used as both.
   bool IsEnough() {
     const RunMeta& both = meta_.runs.front();
     const auto share = ShareOfCounting(sequence_.out / both.profile, both);
@@ -315,7 +315,7 @@ class Runner {
     };
     if (meta_.runs.empty()) {
       std::error_code ignored;
-      fs::remove(sequence_.out, ignored);  // fails if there is anything in it
+      fs::remove(sequence_.out, ignored);  // fails if it contains anything
       return status;
     }
     if (!has(RunMeta::Role::kCounted)) {

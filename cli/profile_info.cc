@@ -46,7 +46,7 @@ JittedInfo JittedOf(const profile::JitLog& log) {
           .seconds = static_cast<double>(end_ns - log.header.start_ns) / 1e9};
 }
 
-// A log that cannot be read is a damage.
+// Reads the log of jitted code. A log that cannot be read is reported as damage.
 void ReadJitted(ProfileInfo& info) {
   if (!HasFile(info.directory, profile::kJitLogFile)) return;
   const auto log = profile::ReadJitLog(info.directory);
@@ -107,7 +107,7 @@ CallInfo CallsOf(profile::Reader& reader, const profile::CallTree& tree) {
   return calls;
 }
 
-// In mode tprof the agent writes meta.json and the log of jitted code only.
+// Returns whether the agent wrote only meta.json and the log of jitted code, as in mode tprof.
 bool IsLogOnly(const std::string& directory) {
   return HasFile(directory, profile::kJitLogFile) && !HasFile(directory, profile::kControlFile);
 }
@@ -131,8 +131,8 @@ Result<ProfileInfo> ReadLogOnly(const std::string& directory) {
 
 }  // namespace
 
-// A live profile's files are reserved in advance, and the length of a
-// sparse file is not what it uses.
+// Returns the bytes that the files use. The length of a sparse file is not what it uses, and the
+// files of a live profile are reserved in advance.
 uint64_t BytesOf(const std::string& directory, std::vector<std::string>& damages) {
   uint64_t bytes = 0;
   std::error_code failed;

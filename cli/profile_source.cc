@@ -181,7 +181,7 @@ Result<reports::Combined> OpenCombined(const std::string& directory, const Table
   const auto open = [&](const profile::Run& run, const TableChoice& table) {
     return OpenSource((fs::path(directory) / run.profile).string(), table);
   };
-  // The counted run first.
+  // Sorts the counted run to the front.
   std::ranges::stable_sort(meta->runs, {}, &profile::Run::role);
   const auto sampled = static_cast<size_t>(
       std::ranges::count(meta->runs, profile::Run::Role::kSampled, &profile::Run::role));

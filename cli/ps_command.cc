@@ -57,7 +57,7 @@ Row RowOf(const Jvm& jvm) {
           control::OneLine(agent::CommandText(jvm.command))};
 }
 
-// Numbers to the right; the last column has no width.
+// Prints a table with numbers to the right. The last column has no width.
 void PrintTable(const std::vector<Jvm>& jvms) {
   std::vector<Row> rows = {{"PID", "USER", "JDK", "UPTIME", "CPU", "AGENT", "COMMAND"}};
   std::ranges::transform(jvms, std::back_inserter(rows), RowOf);

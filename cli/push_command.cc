@@ -28,13 +28,14 @@ constexpr char kAuthorization[] = "JPROF_PUSH_AUTHORIZATION";
 
 struct PushArguments {
   std::string url;
-  std::string name;  // empty: the profile's
+  std::string name;  // the profile's if empty
   std::string server = "pyroscope";
   std::vector<std::string> labels;  // K=V
   std::string tenant;
-  std::string at;  // "now"; empty: the date of the recording
+  std::string at;  // "now", or empty for the date of the recording
   long timeout_seconds = 30;
-  // The defaults of Pyroscope's limits max-profile-size-bytes and max-profile-stacktrace-samples.
+  // These are the defaults of Pyroscope's limits max-profile-size-bytes and
+  // max-profile-stacktrace-samples.
   reports::PprofLimits limits = {.bytes = 4 << 20, .samples = 16'000};
   ExportChoice choice;
 };
@@ -57,7 +58,7 @@ bool HasControl(std::string_view text) {
       text, [](char c) { return (static_cast<unsigned char>(c) < ' ') || c == '\x7f'; });
 }
 
-// A label that may stand beside `labels`. `job` is Parca's label for the name.
+// Fails if the label is not allowed beside `labels`. `job` is Parca's label for the name.
 Result<void> CheckLabel(const std::string& name, const std::string& value, const PushLabels& labels,
                         bool parca) {
   if (parca && name == "job")
@@ -88,7 +89,7 @@ Result<PushLabels> ParseLabels(const std::vector<std::string>& texts, bool parca
   return labels;
 }
 
-// Text that an Output writes, in memory.
+// Keeps the text that an Output writes in memory.
 class MemoryFile {
  public:
   MemoryFile() : file_(open_memstream(&text_, &size_)) {}
@@ -123,7 +124,8 @@ struct Payload {
   }
 };
 
-// Pyroscope ignores sample types that it does not know and that are not in this list.
+// Returns the list of sample types. Pyroscope ignores those that it does not know and that are not
+// in the list.
 std::string SampleTypes(const reports::ContextTree& tree) {
   MemoryFile memory;
   reports::Output out(memory.file());
@@ -175,13 +177,13 @@ std::string WithoutSlash(std::string url) {
   return url;
 }
 
-// "/api" of "http://host/api".
+// Returns "/api" of "http://host/api".
 std::string_view PathOf(std::string_view url) {
   const size_t host = url.find("//") + 2;
   return url.substr(std::min(url.find('/', host), url.size()));
 }
 
-// POST URL/ingest?name=NAME{K=V,...}&from=S&until=S&format=pprof, a form with the profile.
+// Makes POST URL/ingest?name=NAME{K=V,...}&from=S&until=S&format=pprof, a form with the profile.
 HttpPost ForPyroscope(const std::string& url, const std::string& name, const PushLabels& labels,
                       const Payload& payload, const std::string& file) {
   std::string application = name + "{";
@@ -197,7 +199,7 @@ HttpPost ForPyroscope(const std::string& url, const std::string& name, const Pus
   return post;
 }
 
-// POST URL/profiles/writeraw, WriteRawRequest as JSON.
+// Makes POST URL/profiles/writeraw, a WriteRawRequest as JSON.
 HttpPost ForParca(const std::string& url, const std::string& name, PushLabels labels,
                   const std::string& file) {
   labels.insert(labels.begin(), {{"__name__", "jprof"}, {"job", name}});
@@ -244,7 +246,7 @@ bool Says(std::string_view text, std::initializer_list<std::string_view> words) 
   return std::ranges::any_of(words, [&](std::string_view word) { return lower.contains(word); });
 }
 
-// What to do about an answer that is not a success.
+// Returns what to do about a response that is not a success.
 std::string NextStep(long status, std::string_view text) {
   const bool refused = status >= 400 && status < 500;
   if (refused && Says(text, {"ingestion window", "too old", "out of order"})) {
@@ -289,16 +291,16 @@ Result<void> Send(const HttpPost& post, const std::string& shown) {
               FirstLine(answer->text), NextStep(answer->status, answer->text));
 }
 
-// "host:80" of "http://host:80/path", and of what has no scheme.
+// Returns "host:80" of "http://host:80/path", and of a URL without scheme.
 std::string_view ServerOf(std::string_view url) {
   const size_t scheme = url.find("//");
   if (scheme != url.npos) url.remove_prefix(scheme + 2);
   return url.substr(0, url.find_first_of("/?#\\"));
 }
 
-// The URL is printed, so it must not hold a password.
+// Checks the URL. It is printed, so it must not contain a password.
 Result<void> CheckUrl(const std::string& url) {
-  if (url.find('@') != url.npos) {  // a password may hold any character
+  if (url.find('@') != url.npos) {  // a password may contain any character
     return WrongUse(
         "the URL names a user (@): leave that out, and put 'Basic ' and the base64 text of "
         "USER:PASSWORD into {}",
@@ -331,7 +333,7 @@ std::string Authorization() {
   return value != nullptr ? value : "";
 }
 
-// Before anything is opened.
+// Must be called before anything is opened.
 Result<void> CheckArguments(const PushArguments& arguments) {
   if (auto good = CheckUrl(arguments.url); !good) return good;
   if (auto good = CheckHeader(kAuthorization, Authorization()); !good) return good;
@@ -339,7 +341,7 @@ Result<void> CheckArguments(const PushArguments& arguments) {
   return CheckName(arguments.name);
 }
 
-// Sends one request for each file. The error says which parts the server has already accepted.
+// Sends one request for each file. The error states which parts the server has already accepted.
 Result<void> SendAll(const PushArguments& arguments, const Payload& payload,
                      const std::function<HttpPost(const std::string& file)>& request) {
   const size_t parts = payload.files.size();

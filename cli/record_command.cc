@@ -120,7 +120,7 @@ std::string ScsHelp() {
          agent::TriggerHelp() + kScsExamples;
 }
 
-// `help`: the end of the footer.
+// Declares a command that records. `help` is the end of the footer.
 Action RecordingCommand(agent::Mode mode, const std::string& help, CLI::App& sub,
                         const Command& command) {
   const bool attaches = mode != agent::Mode::kTrace;

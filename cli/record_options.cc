@@ -15,7 +15,7 @@ namespace {
 // The default period of an event of the processor or the kernel.
 constexpr uint64_t kDefaultPeriod = 1'000'000;
 
-// The choices "auto|perf|posix", or the word of the table: "DIR".
+// Returns the choices, such as "auto|perf|posix", or the word of the table, such as "DIR".
 std::string ValueName(const agent::Option& option, std::string_view word) {
   const auto choices = agent::ChoicesOf(option);
   return choices.empty() ? std::string(word) : fmt::format("{}", fmt::join(choices, "|"));

@@ -38,7 +38,8 @@ std::string Environment(const char* name) {
   return value ? value : "";
 }
 
-// The options of the agent: the command line's, then JPROFOPTS, which the agent appends itself.
+// Returns the options of the agent: those of the command line, then those of JPROFOPTS, which the
+// agent appends itself.
 Result<agent::AgentOptions> WithEnvironment(const agent::AgentOptions& options) {
   agent::AgentOptions all = options;
   agent::Checked done = agent::ApplyOptions(Environment("JPROFOPTS"), all);
@@ -76,15 +77,15 @@ Result<agent::AgentOptions> CheckMemory(agent::AgentOptions& typed, agent::Agent
   return all;
 }
 
-// Where a running JVM records. A profile that --force replaces is kept until there is a new one,
-// because the JVM may refuse the agent.
+// Returns where a running JVM records. A profile that --force replaces is kept until there is a new
+// one, because the JVM may refuse the agent.
 Result<fs::path> PlaceOf(const agent::AgentOptions& options, bool force) {
   auto place = PreparePlace(options.out, false);
   if (place || !force) return place;
   return PreparePlace(fmt::format("{}.new-{}", options.out, getpid()), false);
 }
 
-// Whether functions of C and C++ are recorded.
+// Returns whether functions of C and C++ are recorded.
 bool RecordsHooks(const agent::AgentOptions& options, const fs::path& program) {
   const bool calls = options.mode == agent::Mode::kCallflow ||
                      options.mode == agent::Mode::kCalltree || options.mode == agent::Mode::kTrace;

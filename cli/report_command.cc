@@ -29,14 +29,14 @@ namespace fs = std::filesystem;
 
 struct ReportArguments {
   const CLI::App* command = nullptr;  // knows which options are given
-  std::string report;                 // empty: scs of a sampled profile, else log-rt
+  std::string report;                 // if empty, scs of a sampled profile, else log-rt
   std::string directory;
   std::string format = "text";
   std::string threads = "separate";
   std::string sort;
   std::string out;  // of html
   TableChoice table;
-  std::string refit;  // empty: no; kRefitToOwn, or directories separated by commas
+  std::string refit;  // empty, kRefitToOwn, or directories separated by commas
   reports::Options options;
   reports::ArcOptions arc;  // only those that other reports lack
 };
@@ -49,7 +49,7 @@ Result<const reports::ReportEntry*> ChooseReport(std::string_view name) {
   return reports::AllReports()[*report];
 }
 
-// The value of --sort; without it each report has its own order.
+// Parses the value of --sort. Without it each report has its own order.
 Result<std::optional<reports::Sort>> ChooseSort(std::string_view word) {
   if (word.empty()) return std::nullopt;
   if (word == "samples") word = "base";
@@ -58,7 +58,7 @@ Result<std::optional<reports::Sort>> ChooseSort(std::string_view word) {
   return static_cast<reports::Sort>(*sort);
 }
 
-// Sets the options whose values are words. Error: names the nearest choice.
+// Sets the options that are one of several choices. Errors name the nearest choice.
 Result<void> SetOptions(ReportArguments& arguments) {
   const Result<reports::Format> format = ChooseFormat(arguments.format, reports::kAllFormats);
   if (!format) return std::unexpected(format.error());
@@ -72,7 +72,7 @@ Result<void> SetOptions(ReportArguments& arguments) {
   return {};
 }
 
-// The reports that have an option.
+// Returns the names of the reports that have an option.
 std::string ReportsWith(std::string_view option) {
   std::vector<std::string_view> names;
   for (const reports::ReportEntry* report : reports::AllReports()) {
@@ -83,12 +83,12 @@ std::string ReportsWith(std::string_view option) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// Whether the command line has an option, which may have its default value.
+// Returns whether the command line has an option, which may have its default value.
 bool IsGiven(const CLI::Option& option) {
   return option.count() > 0 && option.nonpositional() && !option.get_lnames().empty();
 }
 
-// Error: an option or a format that the report does not have.
+// Fails for an option or a format that the report does not have.
 Result<void> CheckUse(const reports::ReportEntry& report, const ReportArguments& arguments) {
   const reports::Format format = arguments.options.format;
   for (const CLI::Option* option : arguments.command->get_options()) {
@@ -104,7 +104,7 @@ Result<void> CheckUse(const reports::ReportEntry& report, const ReportArguments&
   return reports::CheckOffered(report.name, report.formats, format);
 }
 
-// A recording of `jprof tprof` is not a profile: it has samples but no tree.
+// Prints a recording of `jprof tprof`. It is not a profile, because it has samples but no tree.
 Result<void> PrintRecording(const ReportArguments& arguments) {
   if (arguments.directory.empty()) return WrongUse("name the recording: jprof report tprof DIR");
   auto recording = reports::OpenRecording(arguments.directory);
@@ -116,7 +116,7 @@ Result<void> PrintRecording(const ReportArguments& arguments) {
   return out.Finish();
 }
 
-// A trace of `jprof itrace`.
+// Prints a trace of `jprof itrace`.
 Result<void> PrintTrace(const ReportArguments& arguments) {
   reports::ArcOptions options = arguments.arc;
   options.format = arguments.options.format;
@@ -125,7 +125,7 @@ Result<void> PrintTrace(const ReportArguments& arguments) {
   return PrintTraceReport(arguments.directory, options);
 }
 
-// The HTML view as a file.
+// Writes the HTML view to a file.
 Result<void> PrintHtmlView(ReportArguments arguments) {
   if (arguments.out.empty()) arguments.out = ViewName(arguments.directory);
   auto written = WriteView({arguments.directory}, arguments.table, arguments.out);
@@ -133,7 +133,7 @@ Result<void> PrintHtmlView(ReportArguments arguments) {
   return written;
 }
 
-// A combined profile has several runs, but one report.
+// Prints a combined profile, which has several runs, but one report.
 Result<void> PrintCombinedProfile(const ReportArguments& arguments) {
   auto combined = OpenCombined(arguments.directory, arguments.table);
   if (!combined) return std::unexpected(combined.error());
@@ -143,14 +143,15 @@ Result<void> PrintCombinedProfile(const ReportArguments& arguments) {
   return out.Finish();
 }
 
-// The counted run of a combined profile, which has no production times without sampled runs.
+// Opens the counted run of a combined profile, which has no production times without sampled runs.
 Result<reports::Source> OpenCountedAlone(const ReportArguments& arguments) {
   const Result<std::string> counted = CountedRun(arguments.directory);
   if (!counted) return std::unexpected(counted.error());
   return OpenSource(*counted, arguments.table);
 }
 
-// The counted run of a combined profile; for log-rt with the production times of its contexts.
+// Opens the counted run of a combined profile, for log-rt with the production times of its
+// contexts.
 Result<reports::Source> OpenCounted(const ReportArguments& arguments) {
   if (arguments.report != "log-rt") return OpenCountedAlone(arguments);
   auto combined = OpenCombined(arguments.directory, arguments.table);
@@ -167,7 +168,7 @@ Result<reports::Source> OpenCounted(const ReportArguments& arguments) {
 
 constexpr std::string_view kRefitToOwn = "true";  // a flag without a value
 
-// The profile, with its table refitted if requested.
+// Opens the profile, and refits its table if requested.
 Result<reports::Source> OpenReported(const ReportArguments& arguments) {
   if (arguments.refit.empty()) {
     return profile::IsCombined(arguments.directory)
@@ -187,8 +188,8 @@ Result<reports::Source> OpenReported(const ReportArguments& arguments) {
   return std::move(opened->counted);
 }
 
-// A report of one profile, or of the counted run of a combined one. `named`: null for the one of
-// its kind.
+// Prints a report of one profile, or of the counted run of a combined one. If `named` is null, the
+// kind of the profile selects the report.
 Result<void> PrintProfile(const reports::ReportEntry* named, ReportArguments arguments) {
   if (profile::IsCombined(arguments.directory)) {
     if (arguments.command->count("--threads") > 0 && !arguments.options.merged) {
@@ -197,7 +198,7 @@ Result<void> PrintProfile(const reports::ReportEntry* named, ReportArguments arg
           "jprof report {} {}",
           named->name, RunPaths(arguments.directory));
     }
-    arguments.options.merged = true;  // the sampled runs' threads are others
+    arguments.options.merged = true;  // the sampled runs have other threads
   }
   Result<reports::Source> source = OpenReported(arguments);
   if (!source) return std::unexpected(source.error());
@@ -213,8 +214,9 @@ Result<void> PrintProfile(const reports::ReportEntry* named, ReportArguments arg
   return out.Finish();
 }
 
-// The report that is named, or that the directory alone requires; null: that of the profile's kind.
-// Error: there is none of that name, or it has not all options that are given.
+// Returns the report that is named, or that the directory alone requires, or null if the kind of
+// the profile selects it. Fails if there is none of that name, or if it lacks one of the given
+// options.
 Result<const reports::ReportEntry*> TakeReport(ReportArguments& arguments) {
   std::error_code error;
   if (arguments.directory.empty() &&
@@ -236,7 +238,7 @@ Result<const reports::ReportEntry*> TakeReport(ReportArguments& arguments) {
   return report;
 }
 
-// Takes the newest profile where none is named.
+// Selects the newest profile if none is named.
 Result<void> TakeNewest(ReportArguments& arguments) {
   if (!arguments.directory.empty()) return {};
   const auto newest = NewestProfile(/*combined=*/true);
@@ -264,7 +266,7 @@ Result<void> Run(ReportArguments arguments) {
   return PrintProfile(*report, std::move(arguments));
 }
 
-// "log-rt|methods|...": for help and completion.
+// Returns "log-rt|methods|...", for help and completion.
 std::string ReportNames() {
   const auto names = reports::AllReports() | std::views::transform(&reports::ReportEntry::name);
   return fmt::format("{}", fmt::join(names, "|"));

@@ -13,7 +13,7 @@ namespace {
 using profile::Branch;
 using profile::BranchKind;
 
-// By BranchKind.
+// The names of BranchKind, by its values.
 constexpr const char* kKindNames[] = {"begin",  "jump",        "taken",  "not_taken",     "call",
                                       "return", "system_call", "signal", "signal_return", "end"};
 
@@ -22,7 +22,7 @@ struct TracedThread {
   uint64_t instructions = 0;
 };
 
-// Of the branches alone: no code is looked up.
+// Sums over the branches alone, without looking up code.
 struct TraceInfo {
   std::array<uint64_t, std::size(kKindNames)> branches = {};
   uint64_t instructions = 0, repeats = 0;

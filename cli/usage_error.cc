@@ -9,13 +9,13 @@
 namespace jprof::cli {
 namespace {
 
-// The innermost subcommand on the command line, or the app itself.
+// Returns the innermost subcommand on the command line, or the app itself.
 const CLI::App& Innermost(const CLI::App& app) {
   const auto parsed = app.get_subcommands();
   return parsed.empty() ? app : Innermost(*parsed.back());
 }
 
-// "jprof report log-rt"
+// Returns a name such as "jprof report log-rt".
 std::string FullName(const CLI::App& app) {
   return app.get_parent() ? FullName(*app.get_parent()) + " " + app.get_name() : app.get_name();
 }

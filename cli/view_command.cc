@@ -30,7 +30,7 @@ struct ViewArguments {
   TableChoice table;
 };
 
-// A file in a new temporary directory that only this user can read.
+// Returns the path of a file in a new temporary directory that only this user can read.
 Result<std::string> TemporaryPlace(const std::string& name) {
   std::error_code error;
   const fs::path base = fs::temp_directory_path(error);
@@ -45,8 +45,8 @@ bool HasDisplay() {
   return std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr;
 }
 
-// Waits until the opener ends, at most two seconds: it may be the browser itself. Returns whether
-// it has not failed by then.
+// Waits until the opener ends, but at most two seconds, because it may be the browser itself.
+// Returns whether it has not failed by then.
 bool HasNotFailed(pid_t opener) {
   for (int tries = 0; tries < 200; ++tries) {
     int status = 0;
@@ -58,7 +58,7 @@ bool HasNotFailed(pid_t opener) {
   return true;
 }
 
-// Whether xdg-open was started, in a session of its own, and has not failed.
+// Returns whether xdg-open was started, in a session of its own, and has not failed.
 bool OpenInBrowser(const std::string& file) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);

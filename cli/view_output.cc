@@ -40,7 +40,7 @@ Result<void> WriteTo(const std::string& path, const Print& print) {
   return PrintTo(stdout, print);
 }
 
-// An output in the directory of a profile could replace one of its files.
+// Fails for an output in the directory of a profile, where it could replace one of its files.
 Result<void> CheckOutside(const std::vector<std::string>& named, const std::string& out) {
   std::error_code error;
   const fs::path folder = fs::weakly_canonical(fs::absolute(out), error).parent_path();
