@@ -1,4 +1,4 @@
-// The page: reads the data, makes the views, and keeps them, the state and the address the same.
+// Reads the data, makes the views, and keeps the views, the state and the address consistent.
 
 import { Controls } from "./controls.js";
 import { DataFile, decodeBase64, inflate } from "./data.js";
@@ -68,7 +68,7 @@ class App {
     if (changed !== null) this.writeLink();
   }
 
-  /** A tab that was hidden gets what it missed. */
+  /** Updates a view, also with the changes that it missed while its tab was hidden. */
   private updateView(name: ViewName, changed: Changed | null): void {
     const entry = this.views.get(name);
     if (!entry) {
@@ -133,7 +133,7 @@ class App {
     history.replaceState(null, "", hash || location.pathname + location.search);
   }
 
-  /** The user edited the address, or followed a link within the page. */
+  /** Follows an address that the user edited, or a link within the page. */
   private follow(): void {
     if (toLink(this.store.state, this.model.names) === location.hash) return;
     this.store.set(fromLink(location.hash, this.model.names));

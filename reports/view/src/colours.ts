@@ -1,4 +1,5 @@
-// Colours of rows: by type, by package, by difference. A row's colour is a slot in a small palette.
+// Chooses colours of rows: by type, by package, by difference. A row's colour is a slot in a small
+// palette.
 
 import { isWithinError, type Kind } from "./format.js";
 import { packageOf, TYPE_NAMES, type Names } from "./names.js";
@@ -102,7 +103,7 @@ export function paintByType(tree: Tree, dark: boolean): Paint {
 
 const HUES = [210, 30, 150, 275, 350, 95, 185, 55, 320, 240, 120, 15];
 
-/** 1 for each entry of TYPES that the tree has. */
+/** Is 1 for each entry of TYPES that the tree has. */
 const usedByTree = new WeakMap<Tree, Uint8Array>();
 
 function usedTypes(tree: Tree): Uint8Array {
@@ -138,7 +139,7 @@ export function byPackage(tree: Tree, names: Names): Grouping {
   return { names: numbering.names, of: (row) => ofMethod[tree.method[row]!]! };
 }
 
-/** tprof: by the module above the row. */
+/** Groups rows of tprof by the module above the row. */
 export function byModule(tree: Tree, names: Names): Grouping {
   const numbering = new Numbering();
   const none = numbering.of("");
@@ -151,7 +152,7 @@ export function byModule(tree: Tree, names: Names): Grouping {
   return { names: numbering.names, of: (row) => ofRow[row]! };
 }
 
-/** The groups with the largest sums have a colour of their own. */
+/** Gives the groups with the largest sums a colour of their own. */
 export function paintByGroup(tree: Tree, group: Grouping, weight: Float64Array,
                              dark: boolean): Paint {
   const { names } = group;
@@ -175,7 +176,7 @@ export function paintByGroup(tree: Tree, group: Grouping, weight: Float64Array,
 
 const STEPS = 10;
 
-/** Red where the new value is higher, blue where it is lower, grey within the error. */
+/** Paints red where the new value is higher, blue where it is lower, and grey within the error. */
 export function paintByDifference(tree: Tree, before: number, after: number, kinds: Kind[],
                                   dark: boolean): Paint {
   const [was, is] = [tree.cum(before), tree.cum(after)];

@@ -1,4 +1,4 @@
-// The columns that tables of rows and of methods share.
+// Makes the columns that tables of rows and of methods share.
 
 import {
   formatError, formatPercent, formatUncertain, formatValue, isWithinError, signed,
@@ -10,14 +10,14 @@ import type { Column } from "./table.js";
 
 /** A column with the values by which it sorts, by id. */
 export interface ValueColumn extends Column {
-  value: ArrayLike<number> | null;   // null: by name
+  value: ArrayLike<number> | null;   // null to sort by name
 }
 
 export interface ColumnSource {
   amounts: Amounts;
   error(quantity: number): ArrayLike<number> | null;
   cumError(quantity: number): ArrayLike<number> | null;
-  unfiltered: Tree;                  // what shares are of
+  unfiltered: Tree;                  // the whole that shares refer to
 }
 
 const NUMBER = "6em";
@@ -27,7 +27,7 @@ function numeric(key: string, title: string, help: string, value: ArrayLike<numb
   return { key, title, help, width, value, text };
 }
 
-/** calls, self, +-, cumulative, +-, per call, share, and the computed metrics. */
+/** Returns calls, self, +-, cumulative, +-, per call, share, and the computed metrics. */
 export function valueColumns(model: Model, source: ColumnSource): ValueColumn[] {
   const { quantity, calls, oldQuantity } = model;
   const info = model.quantities[quantity]!;
@@ -66,7 +66,8 @@ export function valueColumns(model: Model, source: ColumnSource): ValueColumn[] 
   return columns;
 }
 
-/** Of a combined profile with all that a call calls, as in its report; else of the method alone. */
+/** Makes the column per call. For a combined profile, it includes all that a call calls, as its
+ * report does. */
 function perCallColumn(model: Model, source: ColumnSource, calls: number): ValueColumn {
   const { quantity } = model;
   const info = model.quantities[quantity]!;
@@ -97,7 +98,7 @@ function changeText(value: number, unit: string, whole: boolean): string {
   return value === 0 ? "" : signed(formatValue(value, unit, whole), value);
 }
 
-/** The old value and the change; a change within the error is pale. */
+/** Returns the old value and the change. A change within the error is pale. */
 function differences(model: Model, source: ColumnSource): ValueColumn[] {
   const { quantity: now, oldQuantity: before } = model;
   const [kind, wasKind] = [model.quantities[now]!, model.quantities[before]!];

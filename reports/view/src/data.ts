@@ -56,7 +56,7 @@ interface NativeBase64 {
   fromBase64?: (text: string) => Uint8Array<ArrayBuffer>;
 }
 
-/** The bytes of standard base64 without line breaks; the browser's own decoder where it exists. */
+/** Decodes standard base64 without line breaks, by the browser's own decoder where it exists. */
 export function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
   const native = (Uint8Array as unknown as NativeBase64).fromBase64;
   return native ? native.call(Uint8Array, text) : decodeBase64ByTable(text);
@@ -95,7 +95,7 @@ export async function inflate(bytes: Uint8Array<ArrayBuffer>): Promise<ArrayBuff
   return new Response(stream).arrayBuffer();
 }
 
-/** The inflated data: its header, and its sections as views of one buffer. */
+/** Provides the inflated data: its header, and its sections as views of one buffer. */
 export class DataFile {
   readonly header: Header;
   private readonly base: number;

@@ -1,10 +1,10 @@
-// Trees made from a tree: with the amounts of some rows only, with rows of one method merged
+// Makes trees from a tree: with the amounts of some rows only, with rows of one method merged
 // (callees), and turned around (callers).
 
 import type { Rows } from "./filter.js";
 import { NO_ROW, Tree } from "./tree.js";
 
-/** The tree in which only these rows' own amounts count. Rows keep their numbers. */
+/** Returns the tree in which only these rows' own amounts count. Rows keep their numbers. */
 export function masked(tree: Tree, rows: Rows): Tree {
   const kept = rows.slice();
   for (let row = tree.length - 1; row >= 0; --row) {
@@ -48,14 +48,14 @@ class Builder {
     return this.length++;
   }
 
-  /** A row's type is that of the heaviest row in it. */
+  /** Sets a row's type, which is that of the heaviest row in it. */
   describe(row: number, origin: number, weight: number): void {
     if (weight <= this.weight[row]!) return;
     this.weight[row] = weight;
     this.type[row] = this.from.type[origin]!;
   }
 
-  /** The amounts of a row of the old tree are own amounts of this one. */
+  /** Adds the amounts of a row of the old tree to the own amounts of a row of this one. */
   add(row: number, origin: number): void {
     for (let q = 0; q < this.selfs.length; ++q) {
       this.selfs[q]![row]! += this.amounts[q]![origin]!;
@@ -94,7 +94,7 @@ class Groups {
     this.slot = new Uint32Array(methods);
   }
 
-  /** `place(i, at)`: candidate i goes to this place. Returns the place behind the last one. */
+  /** Calls `place(i, at)` for each candidate. Returns the place behind the last one. */
   split(count: number, parent: number, used: number, methodOf: (i: number) => number,
         place: (i: number, at: number) => void): number {
     const { stamp, slot, begin, end } = this;
@@ -107,7 +107,7 @@ class Groups {
         slot[method] = this.builder.row(parent, method);
         end.push(0);
       }
-      ++end[slot[method]!]!;  // for now the number
+      ++end[slot[method]!]!;  // the number, until the next loop
     }
     for (let row = first; row < this.builder.length; ++row) {
       const size = end[row]!;
@@ -119,8 +119,8 @@ class Groups {
   }
 }
 
-/** The trees below these rows, merged by method path. None of the rows is below another one.
- * `threads`: the method that all threads become, if they are to be merged. */
+/** Returns the trees below these rows, merged by method path. None of the rows may be below another
+ * one. If threads are to be merged, all become the method `threads`. */
 export function mergedCallees(tree: Tree, tops: ArrayLike<number>, methods: number,
                               threads = -1): Tree {
   const builder = new Builder(tree, tree.columns.selfs, tree.columns.errors);
@@ -157,13 +157,13 @@ export function mergedCallees(tree: Tree, tops: ArrayLike<number>, methods: numb
 
 export interface Callers {
   items: Uint32Array;          // rows of the tree whose callers are wanted
-  cumulative: boolean;         // with all that they called; else their own amounts
-  weight: Float64Array;        // by row: a caller below `smallest` in sum is not divided further
+  cumulative: boolean;         // with all that they called, or their own amounts
+  weight: Float64Array;        // by row; a caller below `smallest` in sum is not divided further
   smallest: number;
 }
 
-/** The tree turned around: roots are the items' methods, below each are its callers. A row's own
- * amounts are those of items whose path ends there. */
+/** Returns the tree turned around: roots are the items' methods, below each are its callers. A
+ * row's own amounts are those of items whose path ends there. */
 export function callers(tree: Tree, methods: number, wanted: Callers): Tree {
   const { items, cumulative, weight, smallest } = wanted;
   const quantities = tree.columns.selfs.map((_, q) => q);
@@ -171,7 +171,7 @@ export function callers(tree: Tree, methods: number, wanted: Callers): Tree {
     quantities.map((q) => (cumulative ? tree.cum(q) : tree.self(q))),
     quantities.map((q) => (cumulative ? tree.cumError(q) : tree.error(q))));
   const groups = new Groups(methods, builder);
-  // Of the level that is divided, and of the one that this makes: the item and where its path is.
+  // For each item of the level that is divided, and of the one that this makes: where its path is.
   let [item, at] = [items, items];
   let [nextItem, nextAt] = [new Uint32Array(items.length), new Uint32Array(items.length)];
   const from = { item, at };

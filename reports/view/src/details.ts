@@ -1,4 +1,4 @@
-// One line about a row or a method: its name, type and values.
+// Formats one line about a row or a method: its name, type and values.
 
 import { el, methodName } from "./dom.js";
 import { formatPercent, formatUncertain, formatValue } from "./format.js";

@@ -4,7 +4,8 @@ import { partsOf } from "./names.js";
 
 type Attributes = Record<string, string | number | boolean | undefined>;
 
-/** An element with attributes; `class`, `role`, `aria-...`: any attribute; true sets it empty. */
+/** Makes an element with any attributes (`class`, `role`, `aria-...`). Those that are true are
+ * empty. */
 export function el<K extends keyof HTMLElementTagNameMap>(
     tag: K, attributes: Attributes = {}, ...children: (Node | string)[]): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
@@ -16,7 +17,8 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A function that has `draw` called in the next frame: once, however often it is called before. */
+/** Returns a function that requests a call of `draw` in the next frame, however often it is
+ * called. */
 export function oncePerFrame(draw: () => void): () => void {
   let requested = false;
   return () => {
@@ -29,7 +31,7 @@ export function oncePerFrame(draw: () => void): () => void {
   };
 }
 
-/** A method's name, with its package and signature paler. */
+/** Formats a method's name, with its package and signature paler. */
 export function methodName(name: string): Node[] {
   const [before, main, after] = partsOf(name);
   return [el("span", { class: "soft" }, before), document.createTextNode(main),
@@ -61,7 +63,7 @@ export function setChoices(list: HTMLSelectElement, choices: [string, string][],
   list.value = value;
 }
 
-/** Runs the action once, when no call has come for this time. */
+/** Returns a function that runs the action when it has not been called for this time. */
 export function delayed(ms: number, action: () => void): () => void {
   let timer = 0;
   return () => {

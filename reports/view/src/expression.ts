@@ -1,4 +1,5 @@
-// Computed metrics: a small language of + - * / ( ) min max abs, numbers, and names of metrics.
+// Parses computed metrics: a small language of + - * / ( ) min max abs, numbers, and names of
+// metrics.
 //
 //   time / calls      self(time)      cum(time) - self(time)      max(old(time), new(time))
 //
@@ -179,7 +180,7 @@ export class ExpressionParser {
   }
 }
 
-/** Without a side: the last, which is the new one of a comparison. */
+/** Finds a quantity. Without a side it is the last one, which is the new one of a comparison. */
 export function findQuantity(quantities: Quantity[], name: string, side: Side): number {
   const plain = (text: string) => text.replace(/[^\w.:]/g, "_");
   return quantities.findLastIndex((one) =>
@@ -200,7 +201,7 @@ const OPERATIONS: Record<string, Operation> = {
   "/": (x, y) => (y === 0 ? NaN : x / y), min: Math.min, max: Math.max,
 };
 
-/** A division by zero is not a number: tables show nothing. */
+/** Evaluates an expression. A division by zero results in NaN, for which tables show nothing. */
 export function evaluate(node: Node, amounts: Amounts): Float64Array {
   switch (node.kind) {
     case "number": return new Float64Array(amounts.length).fill(node.value);
@@ -219,7 +220,7 @@ export function evaluate(node: Node, amounts: Amounts): Float64Array {
   }
 }
 
-/** The unit of a result: that of a quotient of a time and a count is a time. */
+/** Returns the unit of a result. The quotient of a time and a count, for example, is a time. */
 export function unitOf(node: Node, quantities: Quantity[]): string {
   switch (node.kind) {
     case "number": return "";

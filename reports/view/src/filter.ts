@@ -1,4 +1,4 @@
-// Filters: which rows of a tree count. Terms are combined by `and`, `or`, `minus`, `not` and
+// Parses filters: which rows of a tree count. Terms are combined by `and`, `or`, `minus`, `not` and
 // parentheses; `and` binds before `or` and `minus`.
 //
 //   package(java/util) and not thread(main)         hot minus name("^sun/")
@@ -14,7 +14,7 @@ import type { Names } from "./names.js";
 import { packageOf } from "./names.js";
 import { NO_ROW, type Tree } from "./tree.js";
 
-/** 1 for each row that matches. */
+/** Is 1 for each row that matches. */
 export type Rows = Uint8Array;
 
 export interface FilterContext {
@@ -22,7 +22,7 @@ export interface FilterContext {
   names: Names;
   threads: string[];
   quantities: Quantity[];
-  measure: Float64Array;             // cumulative: what `share` is of
+  measure: Float64Array;             // cumulative, the whole that `share` refers to
   computed: Map<string, Node>;
   named: Map<string, string>;        // filters by name
   marked: Set<number>;               // methods that the plot marked
@@ -34,7 +34,7 @@ export function rowsWhere(tree: Tree, test: (row: number) => boolean): Rows {
   return rows;
 }
 
-/** Rows whose method passes; each method is tested once. */
+/** Returns the rows whose method passes. Each method is tested once. */
 export function rowsOfMethods(tree: Tree, names: Names, test: (name: string) => boolean): Rows {
   const passes = new Uint8Array(names.length);
   for (let method = 0; method < passes.length; ++method) {
@@ -53,7 +53,7 @@ export function rowsOfThreads(tree: Tree, names: Names, threads: string[], text:
                    (row) => tree.type[row] === 84);
 }
 
-/** These rows and all below them. */
+/** Returns these rows and all below them. */
 export function rowsBelow(tree: Tree, tops: Rows, counts: (row: number) => boolean): Rows {
   const rows = new Uint8Array(tree.length);
   for (let row = 0; row < rows.length; ++row) {
@@ -113,7 +113,7 @@ class FilterParser {
     return this.comparison();
   }
 
-  /** A parenthesis begins a filter or a value: `(a or b)`, `(time + wait) / calls > 5`. */
+  /** Reads what a parenthesis begins, a filter or a value: `(a or b)`, `(a + b) / calls > 5`. */
   private parenthesis(): Rows {
     const place = this.reader.place;
     try {
@@ -166,7 +166,7 @@ class FilterParser {
     }
   }
 
-  /** The text between parentheses, with or without quotes. */
+  /** Reads the text between parentheses, with or without quotes. */
   private argument(): string {
     this.reader.take();
     const begin = this.reader.token.at + 1;

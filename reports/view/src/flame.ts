@@ -1,5 +1,5 @@
-// The flame graph: a tree as rectangles on a canvas. Only rows are visited that are at least half
-// a pixel wide and not above or below what is visible.
+// Draws the flame graph: a tree as rectangles on a canvas. Only rows are visited that are at least
+// half a pixel wide and not above or below what is visible.
 
 import { oncePerFrame } from "./dom.js";
 import type { Paint, Theme } from "./colours.js";
@@ -19,7 +19,7 @@ export interface Scene {
   paint: Paint;
   theme: Theme;
   total: number;                 // the sum of the roots' widths
-  title: string;                 // of the level above the roots; "": no such level
+  title: string;                 // of the level above the roots, or "" without such a level
   hidesRoots: boolean;           // another pane shows them
   up: boolean;
   matches: Uint8Array | null;    // by method
@@ -27,7 +27,7 @@ export interface Scene {
   selectedMethod: number;
 }
 
-/** What is visible: parts of the total, and the first level's offset in CSS pixels. */
+/** The visible part of the total, and the first level's offset in CSS pixels. */
 export interface Viewport {
   left: number;
   right: number;
@@ -114,7 +114,7 @@ export class Flame {
         const part = width[child]!;
         if (part * scale < SMALLEST) {
           if (order.heavy) {
-            at = left + order.inner[row]!;  // what follows is narrower still
+            at = left + order.inner[row]!;  // the next ones are narrower still
             break;
           }
         } else {
@@ -200,7 +200,8 @@ export class Flame {
     this.raster.text(glyphs, text, left + padding, top, this.scene!.theme.text);
   }
 
-  /** The row at a place of the canvas, in CSS pixels; -1: none; the number of rows: the top. */
+  /** Returns the row at a place of the canvas, in CSS pixels. It is -1 if there is none, and the
+   * number of rows for the level above the roots. */
   rowAt(x: number, y: number): number {
     const up = this.scene?.up ?? false;
     const { clientHeight } = this.canvas;
@@ -212,7 +213,7 @@ export class Flame {
     return this.scene!.tree.depth[row]! + this.firstLevel;
   }
 
-  /** The viewport that a row fills; NO_ROW: all. */
+  /** Returns the viewport that a row fills, or everything for NO_ROW. */
   viewOf(row: number): Viewport {
     const { order, total } = this.scene!;
     if (row === NO_ROW || row >= order.tree.length || !(total > 0)) {

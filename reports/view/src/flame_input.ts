@@ -1,13 +1,13 @@
-// Mouse, wheel and keys of a flame graph, and the movement between two viewports.
+// Handles mouse, wheel and keys of a flame graph, and moves it between two viewports.
 
 import { LEVEL, type Flame, type Viewport } from "./flame.js";
 import { NO_ROW } from "./tree.js";
 
 export interface FlameEvents {
-  hover(row: number): void;                // -1: none
+  hover(row: number): void;                // -1 for none
   select(row: number): void;
-  zoomed(row: number): void;               // NO_ROW: all
-  open(row: number): void;                 // Enter on the row that is zoomed: show its method
+  zoomed(row: number): void;               // NO_ROW for all
+  open(row: number): void;                 // for Enter on the zoomed row: show its method
 }
 
 const MOVEMENT_MS = 140;
@@ -31,7 +31,7 @@ export class FlameInput {
     canvas.addEventListener("keydown", (event) => this.key(event));
   }
 
-  /** Back to all, without a movement: after another tree was set. */
+  /** Shows a row, or everything, without a movement. Must be called after another tree was set. */
   reset(row = NO_ROW): void {
     this.history.length = 0;
     this.zoomRow = row;
@@ -84,7 +84,7 @@ export class FlameInput {
     this.movement = requestAnimationFrame(step);
   }
 
-  /** `at`: the part of the width that stays in place. */
+  /** Zooms by a factor. `at` is the part of the width that stays in place. */
   zoomBy(factor: number, at = 0.5): void {
     const { left, right, top } = this.flame.view;
     const size = Math.min(1, Math.max(NARROWEST, (right - left) * factor));

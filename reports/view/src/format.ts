@@ -1,4 +1,4 @@
-// Numbers as text: three significant digits, units that fit, thousands separators.
+// Formats numbers as text: three significant digits, units that fit, thousands separators.
 
 const FORMATS = [0, 1, 2].map((digits) => new Intl.NumberFormat("en-US", {
   minimumFractionDigits: digits, maximumFractionDigits: digits,
@@ -24,7 +24,7 @@ function scaled(value: number, units: [number, string][], base: string): string 
   return `${significant(value)} ${base}`;
 }
 
-/** `whole`: the values are counts, which print without a fraction. */
+/** Formats a value. If `whole`, values are counts, which print without a fraction. */
 export function formatValue(value: number, unit: string, whole = false): string {
   if (!Number.isFinite(value)) return "";
   if (unit === "ns") return scaled(value, TIMES, "ns");
@@ -34,14 +34,14 @@ export function formatValue(value: number, unit: string, whole = false): string 
   return significant(value);
 }
 
-/** In standard deviations: half of a 95 % interval of a normal distribution. */
+/** Half of a 95 % interval of a normal distribution, in standard deviations. */
 export const INTERVAL = 1.959964;
 
 /** How a quantity's values are printed, and what their errors mean. */
 export interface Kind {
   unit: string;
   whole: boolean;
-  independent: boolean;  // values are sums of samples: errors of rows add up as squares
+  independent: boolean;  // values are sums of samples, so errors of rows add up as squares
   /** The amount that one sample represents in a row without samples. */
   oneSample?: number;
   /** Half of the 95 % interval of the difference between runs, relative to the value. */
@@ -57,11 +57,11 @@ interface Arms {
 interface Uncertainty {
   half: number;     // of the 95 % interval
   upper: number;    // its upper end
-  isVague: boolean; // too wide for a number: `<X` is printed
+  isVague: boolean; // too wide for a number, so `<X` is printed
 }
 
-/** As the text reports compute it (docs/REPORTS.md). Of samples it is the score interval of their
- * number, which is right for few, too, and the difference between runs. */
+/** Computes the interval as the text reports do (docs/REPORTS.md). For samples it combines the
+ * score interval of their number, which is right for few, too, and the difference between runs. */
 function armsOf(value: number, error: number, kind: Kind, oneSample: number): Arms {
   const perSample = !kind.independent ? 0 : value > 0 ? error * error / value : oneSample;
   const shift = perSample * INTERVAL * INTERVAL / 2;
@@ -92,13 +92,14 @@ export function uncertaintyOf(value: number, error: number, kind: Kind): Uncerta
   return { half, upper: Math.max(value, 0) + above, isVague };
 }
 
-/** Whether the value is a number of samples: it is known, whatever it says of the whole. */
+/** Returns whether the value is a number of samples. Such a value is known, however little it shows
+ * of the whole. */
 function isNumberOfSamples(kind: Kind): boolean {
   return kind.independent && (kind.unit === "" || kind.unit === "samples");
 }
 
-/** A value with its error: `<X` where the interval is too wide for a number. `per`: both are printed
- * divided by it. */
+/** Formats a value with its error, as `<X` where the interval is too wide for a number. Both are
+ * divided by `per`. */
 export function formatUncertain(value: number, error: number, kind: Kind, per = 1): string {
   const { upper, isVague } = uncertaintyOf(value, error, kind);
   const whole = kind.whole && per === 1;

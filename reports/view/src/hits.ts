@@ -1,4 +1,4 @@
-// The rectangles that a flame graph has drawn, to find the one at a place.
+// Keeps the rectangles that a flame graph has drawn, to find the one at a place.
 
 export class Hits {
   count = 0;

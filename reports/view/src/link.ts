@@ -1,5 +1,5 @@
-// Deep links: the state as the part of the address behind #. What is as at the beginning is left
-// out. A method is written by its name, so that a link also fits a newer profile of the program.
+// Makes deep links: the state as the part of the address behind #. Initial values are left out. A
+// method is written by its name, so that a link also fits a newer profile of the program.
 
 import type { Names } from "./names.js";
 import { INITIAL, type State } from "./state.js";
@@ -33,12 +33,12 @@ export function toLink(state: Readonly<State>, names: Names): string {
 
 function withView(parts: URLSearchParams, state: Readonly<State>): string {
   parts.delete("view");
-  // Readable where the address allows it.
+  // The link is more readable where the address allows these characters.
   const rest = parts.toString().replaceAll("%2F", "/").replaceAll("%3A", ":");
   return `view=${state.view}${rest ? `&${rest}` : ""}`;
 }
 
-/** What a link sets; parts that are not known are left out. */
+/** Returns the state that a link sets. Unknown parts are ignored. */
 export function fromLink(hash: string, names: Names): State {
   const state: State = { ...INITIAL, metrics: [], filters: [], marked: [] };
   const indexOf = (name: string) => names.texts.indexOf(name);
@@ -57,7 +57,7 @@ function setEnum(state: State, key: keyof typeof ENUMS, value: string): void {
   if ((ENUMS[key] as readonly string[]).includes(value)) Object.assign(state, { [key]: value });
 }
 
-/** Rows are whole numbers: walks up the tree begin at them. */
+/** Rows must be whole numbers, because walks up the tree begin at them. */
 function isNumberFor(key: keyof State, value: number): boolean {
   return key === "row" || key === "zoom" ? Number.isInteger(value) : Number.isFinite(value);
 }

@@ -1,4 +1,4 @@
-// Flat lists: a tree summed by method. In cumulative values the outermost call of a recursion
+// Makes flat lists: a tree summed by method. In cumulative values the outermost call of a recursion
 // counts.
 
 import { NO_METHOD, NO_ROW, type Amounts, type Tree } from "./tree.js";
@@ -43,11 +43,11 @@ export class MethodTable implements Amounts {
     }
   }
 
-  /** -1: the method has no rows. */
+  /** Returns -1 if the method has no rows. */
   entryOf(method: number): number {
     return this.index[method] ?? -1;
   }
-  /** The rows of an entry, ascending. */
+  /** Returns the rows of an entry, ascending. */
   rows(entry: number): Uint32Array {
     return this.rowList.subarray(this.rowStart[entry]!, this.rowStart[entry + 1]!);
   }
@@ -73,7 +73,7 @@ export class MethodTable implements Amounts {
     }
     return this.sums(`error ${quantity}`, (row) => column[row]! ** 2, Math.sqrt);
   }
-  /** Of the outermost calls. */
+  /** Returns the error of the outermost calls. */
   cumError(quantity: number): Float64Array | null {
     const column = this.tree.cumError(quantity);
     if (!column) return null;
@@ -88,8 +88,8 @@ export class MethodTable implements Amounts {
     return this.sums("contexts", () => 1);
   }
 
-  /** How much the cost per call differs between contexts: the standard deviation of the contexts'
-   * means, weighted by calls, in parts of the method's mean. */
+  /** Returns how much the cost per call differs between contexts: the standard deviation of the
+   * contexts' means, weighted by calls, in parts of the method's mean. */
   spread(calls: number, quantity: number): Float64Array {
     const key = `spread ${calls} ${quantity}`;
     const made = this.made.get(key);
@@ -123,15 +123,15 @@ export class MethodTable implements Amounts {
   }
 }
 
-/** Amounts by pair of caller and callee. */
+/** The amounts of a pair of caller and callee. */
 export interface Edge {
-  method: number;   // the other one; NO_METHOD: a thread
+  method: number;   // the other one, or NO_METHOD for a thread
   calls: number;
   cum: number;
 }
 
-/** The callers or callees of a method, the largest first. A pair that is on the path more than once
- * counts where it is outermost; its calls are all of them. */
+/** Returns the callers or callees of a method, the largest first. A pair that is on the path more
+ * than once counts where it is outermost; its calls are all of them. */
 export function edges(table: MethodTable, entry: number, which: "callers" | "callees",
                       calls: number, quantity: number): Edge[] {
   const { tree } = table;
@@ -175,7 +175,7 @@ export interface ContextRow {
   expected: number;  // calls at the method's mean
 }
 
-/** The contexts of a method, those first that differ most from the method's mean. */
+/** Returns the contexts of a method. Those that differ most from the method's mean are first. */
 export function contexts(table: MethodTable, entry: number, calls: number,
                          quantity: number): ContextRow[] {
   const { tree } = table;

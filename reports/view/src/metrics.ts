@@ -1,5 +1,5 @@
-// The quantities of a profile (calls and metrics, of each side of a comparison), and what the user
-// computes from them. Tables and widths use a Measure: a quantity or a computed metric.
+// Provides the quantities of a profile (calls and metrics, of each side of a comparison), and what
+// the user computes from them. Tables and widths use a Measure: a quantity or a computed metric.
 
 import type { DataFile, Header, MetricInfo } from "./data.js";
 import {
@@ -9,23 +9,24 @@ import type { Kind } from "./format.js";
 import { accumulate, Tree, type Amounts } from "./tree.js";
 
 export interface ProfileQuantity extends Quantity, Kind {
-  metric: MetricInfo | null;  // null: calls
+  metric: MetricInfo | null;  // null for calls
 }
 
-/** Differences between runs, as in reports/time_estimate.h: of the whole time, and of the share of
- * what is outside the value. */
+/** Combines differences between runs, as in reports/time_estimate.h: those of the whole time, and
+ * those of the share of what is outside the value. */
 function runArmOf(metric: MetricInfo, total: () => number): Pick<Kind, "runArm"> {
   if (!metric.run_arms) return {};
   const [ofTotal, ofShare] = metric.run_arms;
   return { runArm: (value) => Math.hypot(ofTotal, ofShare * (1 - value / total())) };
 }
 
-/** Errors of calibrated times add up linearly (docs/REPORTS.md); those of samples as squares. */
+/** Returns false for calibrated times, whose errors add up linearly (docs/REPORTS.md), and true for
+ * samples, whose errors add up as squares. */
 function isIndependent(metric: MetricInfo): boolean {
   return !metric.calibrated && (metric.kind !== "time" || metric.period !== undefined);
 }
 
-/** One tree with the columns of all quantities. The trees of a comparison have the same rows. */
+/** Reads a tree with the columns of all quantities. Trees of a comparison have the same rows. */
 export function readTree(file: DataFile): { tree: Tree; quantities: ProfileQuantity[] } {
   const { header } = file;
   const first = header.trees[0]!.columns;
@@ -64,14 +65,14 @@ export function readTree(file: DataFile): { tree: Tree; quantities: ProfileQuant
   return { tree, quantities };
 }
 
-/** What a comparison of this quantity is with: the same one of the old side, or -1. */
+/** Returns the same quantity of the old side of a comparison, or -1. */
 export function oldOf(quantities: Quantity[], quantity: number): number {
   const { name, side } = quantities[quantity]!;
   return side === "new"
     ? quantities.findIndex((one) => one.side === "old" && one.name === name) : -1;
 }
 
-/** The calls of the same side; -1 where there are none. */
+/** Returns the calls of the same side, or -1 if there are none. */
 export function callsOf(quantities: Quantity[], quantity: number): number {
   const { side } = quantities[quantity] ?? { side: "" };
   return quantities.findIndex((one) => one.name === "calls" && one.side === side);
@@ -91,8 +92,8 @@ export function compute(name: string, text: string, quantities: Quantity[],
   return { name, text, node, unit: unitOf(node, quantities) };
 }
 
-/** What widths and shares are of. Widths are never below 0: a value that the correction made
- * negative has none. */
+/** Provides the values that widths and shares are based on. Widths are never below 0: a value that
+ * the correction made negative has none. */
 export class Measure {
   private readonly widths = new WeakMap<Tree, Float64Array>();
 
@@ -103,7 +104,7 @@ export class Measure {
     return this.node ? evaluate(this.node, amounts) : amounts.self(this.quantity);
   }
 
-  /** Cumulative widths: of a computed metric, its values of single rows added up. */
+  /** Returns cumulative widths. For a computed metric, its values of single rows are added up. */
   width(tree: Tree): Float64Array {
     let width = this.widths.get(tree);
     if (!width) {
@@ -126,7 +127,8 @@ export function measures(quantities: ProfileQuantity[], computed: Computed[]): M
   ];
 }
 
-/** What a page begins with: the first metric of the last tree; without metrics, calls. */
+/** Returns the quantity that a page begins with: the first metric of the last tree or, without
+ * metrics, calls. */
 export function defaultQuantity(header: Header, quantities: ProfileQuantity[]): number {
   const side = header.trees.length > 1 ? "new" : "";
   const found = quantities.findIndex((one) => one.metric !== null && one.side === side);

@@ -1,5 +1,5 @@
-// The profile as the state shows it: measure, merged and filtered tree, methods, matches. Each is
-// computed when it is first needed, and kept until what it depends on changes.
+// Provides the profile as the state shows it: measure, merged and filtered tree, methods, matches.
+// Each is computed when it is first needed, and kept until what it depends on changes.
 
 import type { DataFile, Header } from "./data.js";
 import { callers, masked, mergedCallees } from "./derive.js";
@@ -21,7 +21,7 @@ export interface Problems {
   metrics: string[];   // of computed metrics that links contain
 }
 
-/** Texts, and the number of its text for each row that has one. */
+/** Texts, and the index of its text for each row that has one. */
 interface Annotations {
   rows: Record<string, number>;
   texts: string[];
@@ -72,17 +72,17 @@ export class Model {
   private get measureKey(): string {
     return `${this.measure.label} ${JSON.stringify(this.measure.node)}`;
   }
-  /** The quantity that tables show; for a computed metric, the profile's first one. */
+  /** Returns the quantity that tables show, for a computed metric the profile's first one. */
   get quantity(): number {
     const { quantity } = this.measure;
     const isMetric = quantity >= 0 && this.quantities[quantity]!.metric !== null;
     return isMetric ? quantity : defaultQuantity(this.header, this.quantities);
   }
-  /** -1: this profile has no calls. */
+  /** Returns -1 if this profile has no calls. */
   get calls(): number {
     return callsOf(this.quantities, this.quantity);
   }
-  /** The same quantity of the old side of a comparison; -1 otherwise. */
+  /** Returns the same quantity of the old side of a comparison, or -1. */
   get oldQuantity(): number {
     return oldOf(this.quantities, this.quantity);
   }
@@ -149,7 +149,7 @@ export class Model {
     });
   }
 
-  /** All callers: every row's own amount, seen from its method upwards. */
+  /** Returns all callers: every row's own amount, seen from its method upwards. */
   get inverted(): Tree {
     const { tree, measure } = this;
     const weight = measure.self(tree);
@@ -180,7 +180,7 @@ export class Model {
     });
   }
 
-  /** The instructions of a row's symbol; undefined: there are none. Rows are those of the file. */
+  /** Returns the instructions of a row's symbol, if there are any. Rows are those of the file. */
   instructionsOf(row: number): string | undefined {
     const { rows, texts } = this.annotations;
     const number = this.state.merge ? undefined : rows[row];
@@ -208,7 +208,7 @@ export class Model {
     let kept = this.byTree.get(tree);
     if (!kept) this.byTree.set(tree, kept = new Map());
     if (!kept.has(name)) {
-      if (kept.size > 12) kept.clear();  // selected methods: keep a few
+      if (kept.size > 12) kept.clear();  // keep only a few selected methods
       kept.set(name, make());
     }
     return kept.get(name) as T;

@@ -1,5 +1,5 @@
-// Names of methods and what is derived from them. A name is `pkg/Class.method(sig)ret`, or that of
-// a native symbol `module.symbol`, a thread, a file or a line.
+// Provides names of methods and what is derived from them. A name is `pkg/Class.method(sig)ret`, or
+// that of a native symbol `module.symbol`, a thread, a file or a line.
 
 export class Names {
   readonly texts: string[];
@@ -15,17 +15,17 @@ export class Names {
   of(method: number): string {
     return this.texts[method] ?? "?";
   }
-  /** `Class.method`: without package and signature. */
+  /** Returns `Class.method`, without package and signature. */
   short(method: number): string {
     return this.shorts[method] ??= shortName(this.of(method));
   }
-  /** Adds a name that is not in the data; its index. */
+  /** Adds a name that is not in the data. Returns its index. */
   add(text: string): number {
     return this.texts.push(text) - 1;
   }
 }
 
-/** Where the arguments of a Java method begin; the length if the name has none. */
+/** Returns where the arguments of a Java method begin, or the length if the name has none. */
 function endOfPath(name: string): number {
   const end = name.indexOf("(", 1);
   return end < 0 ? name.length : end;
@@ -39,7 +39,7 @@ export function shortName(name: string): string {
   return isJava ? name.slice(slash + 1, end) : name;
 }
 
-/** `java/util`, the module of a native symbol, or "" where there is neither. */
+/** Returns `java/util`, the module of a native symbol, or "" if there is neither. */
 export function packageOf(name: string): string {
   const end = endOfPath(name);
   const slash = name.lastIndexOf("/", end - 1);
@@ -50,7 +50,7 @@ export function packageOf(name: string): string {
   return /^(vmlinux|\[[^\]]*\])/.exec(name)?.[0] ?? "";
 }
 
-/** A name in three parts: what is before `Class.method`, that, and the signature. */
+/** Divides a name into what is before `Class.method`, that, and the signature. */
 export function partsOf(name: string): [string, string, string] {
   const short = shortName(name);
   if (short === name) return ["", name, ""];

@@ -1,5 +1,5 @@
-// Children of rows in the order in which they are drawn. By width, they are sorted when a row is
-// first drawn: most rows of a large tree are never seen.
+// Provides the children of rows in the order in which they are drawn. By width, they are sorted
+// when a row is first drawn: most rows of a large tree are never seen.
 
 import { NO_ROW, type Tree } from "./tree.js";
 
@@ -21,7 +21,7 @@ export class Order {
     this.sorted = heavy ? new Uint8Array(tree.length + 1) : null;
   }
 
-  /** Call before reading list between start[row] and start[row + 1]. */
+  /** Must be called before the list is read between start[row] and start[row + 1]. */
   prepare(row: number): void {
     if (!this.sorted || this.sorted[row]) return;
     this.sorted[row] = 1;
@@ -29,7 +29,7 @@ export class Order {
     if (part.length > 1) part.sort((a, b) => this.width[b]! - this.width[a]! || a - b);
   }
 
-  /** Where a row begins, in the unit of the widths. */
+  /** Returns where a row begins, in the unit of the widths. */
   left(row: number): number {
     let x = 0;
     const path = this.tree.path(row);
@@ -43,7 +43,7 @@ export class Order {
     return x;
   }
 
-  /** The first child or the sibling beside; NO_ROW where there is none that has a width. */
+  /** firstChild and sibling return NO_ROW where there is none that has a width. */
   firstChild(row: number): number {
     this.prepare(row);
     const child = this.list[this.start[row]!]!;

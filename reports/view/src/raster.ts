@@ -1,7 +1,7 @@
-// Rectangles and text in a pixel buffer. This takes the same few milliseconds with and without a
-// graphics processor, however many rectangles there are.
+// Draws rectangles and text in a pixel buffer. This takes the same few milliseconds with and
+// without a graphics processor, however many rectangles there are.
 
-/** Letters of one font as coverage, drawn once each. All have the same width. */
+/** Keeps the letters of one font as coverage, drawn once each. All have the same width. */
 export class Glyphs {
   readonly width: number;
   readonly height: number;
@@ -58,7 +58,7 @@ export class Raster {
     context.putImageData(this.image, 0, 0);
   }
 
-  /** Whole pixels; what is outside is left out. */
+  /** Fills whole pixels. What is outside is ignored. */
   fill(left: number, top: number, right: number, bottom: number, colour: number): void {
     const [from, to] = [Math.max(0, left), Math.min(this.width, right)];
     const end = Math.min(this.height, bottom);

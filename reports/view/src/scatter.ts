@@ -1,4 +1,4 @@
-// A scatter plot on a canvas: points of two quantities, with linear or logarithmic axes.
+// Draws a scatter plot on a canvas: points of two quantities, with linear or logarithmic axes.
 
 import { formatValue } from "./format.js";
 
@@ -57,7 +57,7 @@ function tickText(value: number, unit: string): string {
   return formatValue(value, unit).replace(/\.0+(?=\D|$)/, "");
 }
 
-/** Whether a value has a place on the axis. */
+/** Returns whether a value has a place on the axis. */
 export function isShown(value: number, logarithmic: boolean): boolean {
   return Number.isFinite(value) && (!logarithmic || value > 0);
 }
@@ -135,7 +135,7 @@ export class Scatter {
     this.context.stroke();
   }
 
-  /** In CSS pixels; null: not on the axes. */
+  /** Returns the place of a point in CSS pixels, or null if it is not on the axes. */
   place(i: number): [number, number] | null {
     const { scene, scales } = this;
     const [x, y] = [scene!.x.values[i]!, scene!.y.values[i]!];
@@ -159,7 +159,7 @@ export class Scatter {
     this.context.stroke();
   }
 
-  /** The point nearest to a place, within some pixels; -1: none. */
+  /** Returns the point nearest to a place, within some pixels, or -1 if there is none. */
   nearest(x: number, y: number): number {
     let [best, distance] = [-1, 12];
     const length = this.scene?.x.values.length ?? 0;

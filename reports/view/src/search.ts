@@ -1,5 +1,5 @@
-// Search by regular expression: which methods match, and what share of the total their rows are. A
-// match below another match is not counted again.
+// Searches by regular expression: which methods match, and what share of the total their rows are.
+// A match below another match is not counted again.
 
 import type { Names } from "./names.js";
 import { NO_ROW, type Tree } from "./tree.js";
@@ -9,7 +9,7 @@ export interface Matches {
   count: number;         // methods
 }
 
-/** Throws the browser's SyntaxError for what is not a regular expression. */
+/** Returns the matches. Throws the browser's SyntaxError for what is not a regular expression. */
 export function search(names: Names, text: string): Matches | null {
   if (text === "") return null;
   const pattern = new RegExp(text, /[A-Z]/.test(text) ? "" : "i");
@@ -21,7 +21,7 @@ export function search(names: Names, text: string): Matches | null {
   return { methods, count };
 }
 
-/** The sum of the outermost matching rows, and the number of all matching rows. */
+/** Returns the sum of the outermost matching rows, and the number of all matching rows. */
 export function matchedSum(tree: Tree, matches: Matches,
                            cum: Float64Array): { sum: number; rows: number } {
   const inside = new Uint8Array(tree.length);

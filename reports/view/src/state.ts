@@ -1,24 +1,24 @@
-// What the user has chosen: one object, which links contain and views react to.
+// Keeps what the user has chosen in one object, which links contain and views react to.
 
 export type ViewName = "flame" | "tree" | "methods" | "contexts" | "plot";
 
 export interface State {
   view: ViewName;
-  measure: string;                       // its label; "": the first metric
+  measure: string;                       // its label, or "" for the first metric
   layout: "calls" | "callers" | "sandwich";
   order: "heavy" | "file";
   grow: "down" | "up";
   colour: "type" | "package" | "difference";
   merge: boolean;                        // threads are one tree
-  row: number;                           // selected context; -1: none
-  method: number;                        // selected method; -1: none
-  zoom: number;                          // the row that fills the flame graph; -1: all
+  row: number;                           // selected context, or -1
+  method: number;                        // selected method, or -1
+  zoom: number;                          // the row that fills the flame graph, or -1 for all
   search: string;
   package: string;
   thread: string;
   filter: string;
-  min: number;                           // percent: smaller rows are hidden in tables
-  metrics: [string, string][];           // computed: name, expression
+  min: number;                           // percent; smaller rows are hidden in tables
+  metrics: [string, string][];           // computed, as name and expression
   filters: [string, string][];           // name, filter
   marked: number[];                      // methods, marked in the plot
   x: string;
@@ -55,7 +55,7 @@ export class Store {
     if (keys.length === 0) return;
     this.current = { ...this.current, ...patch };
     const changed = new Set(keys);
-    // Numbers of rows are those of one tree: after another filter they mean nothing.
+    // Numbers of rows are those of one tree and mean nothing after another filter.
     if (changed.has("merge")) this.forget(changed, ["row", "zoom"]);
     if (changed.has("layout")) this.forget(changed, ["zoom"]);
     for (const listener of this.listeners) listener(changed);

@@ -1,4 +1,4 @@
-// Pearson's correlation, over pairs of which both values are finite.
+// Computes Pearson's correlation over pairs of which both values are finite.
 
 export interface Correlation {
   r: number;      // NaN where one of the columns does not vary or there are fewer than 2 pairs

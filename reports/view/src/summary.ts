@@ -1,4 +1,4 @@
-// The top of the page: what was measured, what is missing, and the five hottest methods.
+// Shows the top of the page: what was measured, what is missing, and the five hottest methods.
 
 import { byId, el } from "./dom.js";
 import { formatPercent, formatUncertain, formatValue } from "./format.js";

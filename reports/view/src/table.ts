@@ -1,5 +1,5 @@
-// A table of which only the visible rows are elements. It scrolls over millions of rows: beyond the
-// height that browsers allow, positions are scaled.
+// Shows a table of which only the visible rows are elements. It scrolls over millions of rows:
+// beyond the height that browsers allow, positions are scaled.
 
 import { el, methodName, oncePerFrame } from "./dom.js";
 
@@ -19,9 +19,9 @@ export interface TableEvents {
   sort(key: string): void;
   select(id: number): void;
   open?(id: number): void;                            // Enter, double click
-  key?(key: string, id: number): boolean;             // true: handled
+  key?(key: string, id: number): boolean;             // returns true if handled
   describe?(id: number, row: HTMLElement, name: HTMLElement): void;  // level, folding
-  click?(id: number, target: Element): boolean;       // true: handled
+  click?(id: number, target: Element): boolean;       // returns true if handled
 }
 
 const ROW = 22;                // height in CSS pixels, as in style.css
@@ -90,7 +90,7 @@ export class Table {
     return this.ids;
   }
 
-  /** -1: none. `reveal`: scrolls to it. */
+  /** Selects a row, or none for -1. If `reveal`, scrolls to it. */
   select(id: number, reveal = true): void {
     this.selected = id;
     if (reveal && id >= 0) this.reveal(this.indexOf(id));
@@ -101,7 +101,7 @@ export class Table {
     return Array.prototype.indexOf.call(this.ids, id);
   }
 
-  /** All rows in CSS pixels, against the height that is scrolled. */
+  /** Returns the height of all rows in CSS pixels, relative to the height that is scrolled. */
   private get scale(): number {
     const { clientHeight } = this.scroller;
     const all = this.ids.length * ROW - clientHeight;
@@ -148,7 +148,7 @@ export class Table {
     if (this.selected < 0) this.element.removeAttribute("aria-activedescendant");
   }
 
-  /** Rows that stay visible keep their elements. */
+  /** Moves elements so that rows that stay visible keep theirs. */
   private rotate(first: number): void {
     const step = first - this.first;
     this.first = first;

@@ -1,5 +1,5 @@
-// A tree of rows in columns. A row's parent is before it, so one pass from the last row to the
-// first computes cumulative values. Columns are typed arrays: there is no object per row.
+// Provides a tree of rows in columns. A row's parent is before it, so one pass from the last row to
+// the first computes cumulative values. Columns are typed arrays: there is no object per row.
 
 export const NO_ROW = 0xffffffff;
 export const NO_METHOD = 0xffffffff;
@@ -27,11 +27,11 @@ export function accumulate(parent: Uint32Array, self: ArrayLike<number>): Float6
   return sums;
 }
 
-/** Letters of rows that are not code: threads, processes, modules. */
+/** Returns whether the letter is of rows that are not code: threads, processes, modules. */
 export function isContainer(type: number): boolean {
   return type === 84 || type === 80 || type === 77;  // T P M
 }
-/** A line of tprof: an L below a symbol. Elsewhere L is an inlined method. */
+/** Returns whether an L is a line of tprof, below a symbol. Elsewhere it is an inlined method. */
 function isLine(type: number, above: number): boolean {
   return type === 76 && above === 83;  // L below S
 }
@@ -57,8 +57,9 @@ export class Tree implements Amounts {
   private codeMade: Uint32Array | null = null;
   private outermostMade: Uint8Array | null = null;
 
-  /** `independent`, by quantity: errors of rows add up as squares, not linearly. `kept`: rows that
-   * a filter left, and the rows above them. `cut`: rows whose children were not computed. */
+  /** `independent` states by quantity whether errors of rows add up as squares, not linearly.
+   * `kept` marks rows that a filter left, and the rows above them. `cut` marks rows whose children
+   * were not computed. */
   constructor(readonly columns: TreeColumns, readonly independent: boolean[],
               readonly kept: Uint8Array | null = null, readonly cut: Uint8Array | null = null) {
     this.parent = columns.parent;
@@ -124,7 +125,7 @@ export class Tree implements Amounts {
     return { start, list };
   }
 
-  /** 0 for a root. */
+  /** Returns the levels of rows, which are 0 for roots. */
   get depth(): Uint32Array {
     if (this.depthMade) return this.depthMade;
     const depth = new Uint32Array(this.length);
@@ -135,8 +136,8 @@ export class Tree implements Amounts {
     return this.depthMade = depth;
   }
 
-  /** The method that a row's amounts count for in flat lists: none for threads, processes and
-   * modules; that of the symbol for a line. */
+  /** Returns by row the method that its amounts count for in flat lists. Threads, processes and
+   * modules have none, and a line has that of its symbol. */
   get code(): Uint32Array {
     if (this.codeMade) return this.codeMade;
     const code = new Uint32Array(this.length);
@@ -149,7 +150,7 @@ export class Tree implements Amounts {
     return this.codeMade = code;
   }
 
-  /** 1 where no row above is of the same method: there, cumulative values count for the method. */
+  /** Is 1 where no row above is of the same method: there, cumulative values count for it. */
   get outermost(): Uint8Array {
     if (this.outermostMade) return this.outermostMade;
     const { code, length } = this;
@@ -176,7 +177,7 @@ export class Tree implements Amounts {
     return this.outermostMade = outermost;
   }
 
-  /** The rows from the root to this one. */
+  /** Returns the rows from the root to this one. */
   path(row: number): number[] {
     const rows: number[] = [];
     for (; row !== NO_ROW; row = this.parent[row]!) rows.push(row);

@@ -1,4 +1,4 @@
-// What all tabs have in common.
+// Defines what all tabs have in common.
 
 import type { Model } from "./model.js";
 import type { Changed, Store } from "./state.js";
@@ -10,13 +10,13 @@ export interface Context {
 }
 
 export interface View {
-  /** `changed`: null the first time. Called while the tab is visible only. */
+  /** Must be called only while the tab is visible. `changed` is null the first time. */
   update(changed: Changed | null): void;
   focus(): void;
-  back?(): boolean;   // Escape; true: handled
+  back?(): boolean;   // for Escape; returns true if handled
 }
 
-/** A row of the tree is selected, and with it its method. */
+/** Selects a row of the tree, and with it its method. */
 export function selectRow({ model, store }: Context, row: number): void {
   const code = model.tree.code[row];
   store.set({ row, method: code !== undefined && code < 0xffffffff ? code : -1 });

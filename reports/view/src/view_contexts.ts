@@ -1,5 +1,5 @@
-// Flat against contextual: the contexts of the selected method. Those whose cost per call differs
-// from the method's mean stand out.
+// Shows the contexts of the selected method. Those whose cost per call differs from the method's
+// mean stand out.
 
 import { el } from "./dom.js";
 import {

@@ -1,4 +1,4 @@
-// The tab with the flame graph: calls, callers, or one method between its callers and callees.
+// Shows the flame graph: calls, callers, or one method between its callers and callees.
 
 import {
   byModule, byPackage, paintByDifference, paintByGroup, paintByType, themeOf, type Paint,
@@ -90,7 +90,8 @@ export class FlameView implements View {
     if (layout === "callers") return model.inverted;
     return layout === "sandwich" && method >= 0 ? model.calleesOf(method) : model.tree;
   }
-  /** Rows of other trees than the profile's are selected by their method only. */
+  /** Returns the selected row. Rows of other trees than the profile's are selected by their method
+   * only. */
   private mainSelection(): number {
     const { layout, row } = this.context.store.state;
     return layout === "calls" ? row : this.ownRow;
@@ -102,7 +103,7 @@ export class FlameView implements View {
     const { measure } = model;
     const width = measure.width(tree);
     const total = tree.sumOfRoots(width);
-    // Widths are at least 0; the total that is named is that of the tables.
+    // Widths are at least 0, but the printed total is that of the tables.
     const named = measure.quantity >= 0 ? tree.sumOfRoots(tree.cum(measure.quantity)) : total;
     const value = formatValue(named, measure.unit, measure.whole);
     const title = `all: ${value}${measure.unit ? "" : ` ${measure.label}`}` +
@@ -143,7 +144,7 @@ export class FlameView implements View {
     return paintByGroup(tree, group(tree, model.names), model.measure.self(tree), dark);
   }
 
-  /** Choices of colours; the first is in place of types, where these mean little. */
+  /** Returns the choices of colours. The first replaces types, where these mean little. */
   private get colours(): [State["colour"], string][] {
     const { kind } = this.context.model.header;
     if (kind === "compare") return [["difference", "difference"], ["package", "package"]];
@@ -212,7 +213,7 @@ export class FlameView implements View {
     }
     const { scene } = pane.flame;
     if (!scene) return;
-    // In a sandwich, a click zooms; the method in its middle stays.
+    // In a sandwich, a click zooms, and the method in its middle stays.
     if (pane.isMain) this.ownRow = row;
     if (layout === "callers") this.context.store.set({ method: scene.tree.method[row]! });
     scene.selectedRow = row;

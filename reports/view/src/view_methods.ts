@@ -1,4 +1,4 @@
-// The flat list of methods, with the callers and callees of the selected one.
+// Shows the flat list of methods, with the callers and callees of the selected one.
 
 import { sortIds, valueColumns, type ValueColumn } from "./columns.js";
 import { button, el } from "./dom.js";

@@ -1,4 +1,4 @@
-// The tab with the scatter plot: two quantities over all methods, and their correlation.
+// Shows the scatter plot: two quantities over all methods, and their correlation.
 
 import { button, el, select } from "./dom.js";
 import { formatValue } from "./format.js";
@@ -43,7 +43,7 @@ export class PlotView implements View {
     this.plot.canvas.focus();
   }
 
-  /** What an axis can show. */
+  /** Returns what an axis can show. */
   private choices(): Choice[] {
     const { model } = this.context;
     const { methods, calls } = model;
@@ -163,7 +163,7 @@ export class PlotView implements View {
     if (found >= 0) store.set({ method: this.methods.ids[found]!, row: -1 });
   }
 
-  /** Left and right: the next point across. */
+  /** Moves to the next point across, by the keys left and right. */
   private key(event: KeyboardEvent): void {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     const { scene } = this.plot;

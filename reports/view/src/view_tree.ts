@@ -1,4 +1,4 @@
-// The call tree as a table: rows open and close, siblings sort by any column.
+// Shows the call tree as a table: rows open and close, siblings sort by any column.
 
 import { sortIds, valueColumns, type ValueColumn } from "./columns.js";
 import { button, el } from "./dom.js";
@@ -7,7 +7,7 @@ import type { Changed } from "./state.js";
 import { NO_ROW, type Tree } from "./tree.js";
 import { DATA_KEYS, hasAny, selectRow, type Context, type View } from "./view.js";
 
-const HOT = 0.25;   // the hot path goes on while a child has this part of its parent
+const HOT = 0.25;   // the hot path continues while a child has this part of its parent
 
 export class TreeView implements View {
   private readonly table: Table;
@@ -95,7 +95,7 @@ export class TreeView implements View {
     this.list();
   }
 
-  /** The children of a row, sorted. */
+  /** Returns the children of a row, sorted. */
   private childrenOf(row: number): Uint32Array {
     const { start } = this.tree.children;
     const part = this.order.subarray(start[row]!, start[row + 1]!);
@@ -176,7 +176,7 @@ export class TreeView implements View {
     for (let at = parent[row]!; at !== NO_ROW; at = parent[at]!) this.open[at] = 1;
   }
 
-  /** Opens the most expensive path; the last row of it. */
+  /** Opens the most expensive path. Returns its last row. */
   private openHot(from: number): number {
     const cum = this.tree.cum(this.context.model.quantity);
     const { start, list } = this.tree.children;
@@ -218,7 +218,7 @@ export class TreeView implements View {
     this.list();
   }
 
-  /** The instructions of a symbol of tprof. */
+  /** Shows the instructions of a symbol of tprof. */
   private annotate(row: number): void {
     const { model } = this.context;
     if (!model.header.annotations) return;
