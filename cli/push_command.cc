@@ -333,7 +333,7 @@ std::string Authorization() {
   return value != nullptr ? value : "";
 }
 
-// Must be called before anything is opened.
+// Checks what can be checked before anything is opened.
 Result<void> CheckArguments(const PushArguments& arguments) {
   if (auto good = CheckUrl(arguments.url); !good) return good;
   if (auto good = CheckHeader(kAuthorization, Authorization()); !good) return good;

@@ -36,7 +36,8 @@ std::optional<double> CountOf(ptm::EventGroup& group, int event) {
   return reading ? ptm::ExactCount({}, *reading) : std::nullopt;
 }
 
-// Dispatches require no event: the kernel counts them for every process.
+// Returns the events to open. Dispatches require none, because the kernel counts them for every
+// process.
 std::vector<ptm::EventSpec> EventsOf(const ptm::CheckedMetrics& metrics) {
   std::vector<ptm::EventSpec> events;
   for (const ptm::CheckedMetric& metric : metrics.metrics) {

@@ -34,8 +34,8 @@ uint64_t RealNow() {
   return uint64_t(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-// A sampled thread requires one descriptor per CPU. Affects only this process: the program has
-// already been forked.
+// Raises the limit of open files: a sampled thread requires one descriptor per CPU. This affects
+// only this process, because the program has already been forked.
 void AllowManyFiles() {
   rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -129,7 +129,7 @@ class Recording {
     return outcome_ && Interruption::Number() == 0 ? outcome_->ExitCode() : 0;
   }
 
-  // Must be called after a step that failed.
+  // Detaches the agents after a step that failed.
   std::unexpected<Error> Abandon(const Error& error) {
     jvms_.Detach(notes_);
     return std::unexpected(error);

@@ -15,7 +15,7 @@
 namespace jprof::reports {
 namespace {
 
-// NaN (from a damaged table) must not break the sort order.
+// Replaces NaN (from a damaged table), which would break the sort order.
 double Finite(double value) { return std::isfinite(value) ? value : 0; }
 
 std::string HowText(const Source& source, const Forest& forest) {

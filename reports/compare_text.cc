@@ -108,7 +108,7 @@ void PrintFolded(const Comparison& comparison, Output& out) {
   }
 }
 
-// Formats percent, or values in the unit.
+// Formats a value in percent, or in the unit of the metric.
 std::string Figure(const Comparison& comparison, double value, bool sign = false) {
   if (!comparison.absolute)
     return sign ? fmt::format("{:+.2f}", 100 * value) : fmt::format("{:.2f}", 100 * value);

@@ -26,7 +26,7 @@ constexpr double kLeastDeviation = 0.08;
 // Training separates the entry of a call from its exit less well than both from those of others.
 constexpr double kOwnDeviations = 2;
 
-// How well the CPU times of two runs agree, as a share.
+// The deviation between the CPU times of two runs, as a share.
 constexpr double kRunDeviation = 0.01;
 
 // The deviation of a trained overhead that is used for another key, as a share of itself.

@@ -65,7 +65,7 @@ Result<void> PrintCallers(Recording& recording, const TickTable& table, std::str
   std::map<std::string, Callers> symbols;
   for (const Tick& tick : table.ticks) {
     const std::vector<std::string> frames = FramesOf(recording, tick);
-    // The innermost matching frame; its caller is the first other function above it.
+    // Finds the innermost matching frame. Its caller is the first other function above it.
     const auto callee = std::ranges::find_if(
         frames, [&](const std::string& name) { return name.contains(wanted); });
     if (callee == frames.end()) continue;

@@ -85,8 +85,8 @@ class SliceMaker {
     Visit({.kind = Slice::Kind::kGap, .missing = event.missing}, event.thread);
   }
 
-  // An exit also ends the slices above its own, whose exits are missing. Each slice is visited
-  // once, so the time does not depend on how many are open.
+  // Ends the slice, and the slices above it, whose exits are missing. Each slice is visited once,
+  // so the time does not depend on how many are open.
   void Exit(uint32_t thread, profile::MethodId method) {
     const Strand& strand = strands_[thread];
     const auto count = strand.count.find(method);
