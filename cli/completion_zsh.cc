@@ -39,8 +39,8 @@ std::string ZshAction(const Argument& argument) {
   return " ";
 }
 
-// Returns the specification of _arguments for an option, such as '(-o
-// --out)'{-o,--out=}'[help]:DIR:_files -/'.
+// Returns the specification of _arguments for an option, such as
+// '(-o --out)'{-o,--out=}'[help]:DIR:_files -/'.
 std::string ZshOption(const Argument& option) {
   std::vector<std::string> names;
   for (const std::string& name : option.names) {

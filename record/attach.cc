@@ -56,8 +56,8 @@ std::unexpected<Error> EndedMeanwhile(uint32_t pid) {
   return Fail("process {} ended or closed the connection before it answered", pid);
 }
 
-// Returns no descriptor if the JVM does not listen. Nothing else may look like that: a JVM that
-// already listens reacts to the signal by printing its threads.
+// Returns no descriptor only if the JVM does not listen: the signal that asks it to listen would
+// make a JVM that already listens print its threads.
 Result<Fd> Connect(const AttachTarget& target) {
   const std::string path = target.SocketPath();
   struct stat status = {};
@@ -193,11 +193,8 @@ Result<std::string> ExchangeRequest(int connection, std::string_view request, ui
   return answer;
 }
 
-// Expects "0
-// return code: 0
-// " or, before JDK 9, "0
-// 0
-// ". After an error, a text follows the first line.
+// Expects "0\nreturn code: 0\n" or, before JDK 9, "0\n0\n". After an error, a text follows the
+// first line.
 Result<int> ParseLoadAnswer(std::string_view answer, uint32_t pid) {
   constexpr std::string_view kReturned = "return code: ";
   const std::string_view whole = answer;

@@ -68,7 +68,7 @@ fs::path FreeItracePlace(const std::string& name) {
   return place;
 }
 
-// Starts the program with the agent if it is a JVM, for the names of jitted code.
+// Returns how to start the program. A JVM gets the agent, for the names of jitted code.
 Result<Launch> ItraceLaunch(const ItraceRequest& request, const std::vector<std::string>& command,
                             ItracePlan& plan) {
   const auto program = FindProgram(command.front());

@@ -31,9 +31,9 @@ bool IsNamed(std::string_view path, std::string_view name) {
   return path.ends_with(name) && path.substr(0, path.size() - name.size()).ends_with('/');
 }
 
-// Reads the version of HOME/lib/server/libjvm.so or, in JDK 8, of
-// HOME/jre/lib/ARCHITECTURE/server/libjvm.so with the rights of the process's user, who may have
-// made links and mounts there.
+// Reads the version from HOME/release. The library is HOME/lib/server/libjvm.so or, in JDK 8,
+// HOME/jre/lib/ARCHITECTURE/server/libjvm.so. Reads with the rights of the process's user, who may
+// have made links and mounts there.
 std::string ReadVersion(uint32_t pid, UserIds ids, const fs::path& library) {
   const Fd opened(
       open((procfs::Directory(pid) + "/root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));

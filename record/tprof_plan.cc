@@ -55,7 +55,7 @@ std::string AgentText(const TprofRequest& request, const fs::path& out) {
   return agent::ToString(options);
 }
 
-// Starts the command with the agent if it is a JVM, or with --children.
+// Returns how to start the command. It gets the agent if it is a JVM, or with --children.
 Result<Launch> LaunchOf(const TprofRequest& request, const std::vector<std::string>& command,
                         const fs::path& out, std::vector<std::string>& notes) {
   const auto program = FindProgram(command.front());

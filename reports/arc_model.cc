@@ -202,7 +202,7 @@ void ArcWalk::TailCall(Thread& thread, const CodeAt& to) {
   Enter(thread, to.function, Reason::kTail, true);
 }
 
-// Returns to the function on the stack in which execution continues. Returns false if none is
+// Goes back to the function on the stack in which execution continues. Returns false if none is
 // there.
 bool ArcWalk::Leave(Thread& thread, const CodeAt& to, uint64_t address) {
   ArcStack& stack = thread.stack;
@@ -214,7 +214,7 @@ bool ArcWalk::Leave(Thread& thread, const CodeAt& to, uint64_t address) {
   return true;
 }
 
-// Returns to the newest entry of the function that is at `from` or above, or returns false if there
+// Goes back to the newest entry of the function that is at `from` or above. Returns false if there
 // is none.
 bool ArcWalk::LeaveTo(Thread& thread, uint32_t function, size_t from) {
   const size_t newest = thread.stack.Newest(function, from);
