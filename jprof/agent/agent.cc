@@ -134,7 +134,7 @@ Result<void> Agent::CheckCompiledCode() {
   return probe_check.AddTo(events_, jvmti, hotspot->structs, hotspot_probe->targets);
 }
 
-// The recording goes on. The profile's head names the reason, unless it has another one.
+// Notes the reason in the profile's head, unless it has another one. The recording continues.
 void Agent::NoteUnchecked(const std::string& reason) {
   if (!probe_facts_.note.empty()) return;
   probe_facts_.note = "calls in compiled code may be missing: " + reason;
@@ -205,7 +205,8 @@ void Agent::ReadNames(const std::vector<ExistingThread>& threads) {
   for (const ExistingThread& thread : threads) early_names_[thread.native.tid] = thread.name;
 }
 
-// Threads that exist when their recording begins are named as soon as they are recorded.
+// Returns a function that finds the names of threads that exist when their recording begins. They
+// are named as soon as they are recorded.
 std::function<std::string_view(uint32_t)> Agent::EarlyNames() const {
   return [this](uint32_t tid) {
     const auto found = early_names_.find(tid);
@@ -289,7 +290,7 @@ Result<void> Agent::InstallProbe() {
   return WriteMeta();
 }
 
-// What OnVmInit does when the JVM starts.
+// Does for a running JVM what OnVmInit does when a JVM starts.
 Result<void> Agent::Join() {
   if (!attached()) return {};
   if (sampling != nullptr) JoinSampling(existing_);  // first: counting makes states of threads too
@@ -300,8 +301,8 @@ Result<void> Agent::Join() {
   return {};
 }
 
-// Events are enabled already, so that threads are not missed: a thread may have begun, or ended,
-// since the list was made.
+// Samples the threads that exist. Events are enabled already, so that threads are not missed: a
+// thread may have begun, or ended, since the list was made.
 void Agent::JoinSampling(const std::vector<ExistingThread>& threads) {
   sampling->ReserveEarlyThreads(threads.size());
   for (const ExistingThread& thread : threads) {
@@ -313,7 +314,8 @@ void Agent::JoinSampling(const std::vector<ExistingThread>& threads) {
   }
 }
 
-// Running threads keep their current names. A thread that ends in the meantime is not freed.
+// Names the running threads as they are called now. A thread that ends in the meantime is not
+// freed.
 void Agent::NameThreads(JNIEnv* jni) {
   const engine::Session::Hold hold(session);
   java_threads.ForEachKept(jni, [&](uintptr_t thread, const std::string& name) {

@@ -7,7 +7,7 @@
 namespace jprof::agent {
 namespace {
 
-// The agent's only globals.
+// These are the agent's only globals.
 std::atomic<Agent*> published = nullptr;
 std::atomic<uint32_t> uses = 0;
 

@@ -29,7 +29,7 @@
 namespace jprof::agent {
 namespace {
 
-// The client may have made the file for the JVM's user.
+// Opens the file of the reply. The client may have made it for the JVM's user.
 Fd OpenReply(const std::string& path) {
   Fd fd(open(path.c_str(), O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!fd && errno == ENOENT)
@@ -65,7 +65,8 @@ Result<std::string> Execute(JavaVM* java, const AgentOptions& options) {
   return done;
 }
 
-// The file of REPLY, also in options that are wrong elsewhere; empty: none.
+// Returns the file of REPLY, also if the options are wrong elsewhere, or an empty text if there is
+// none.
 std::string ReplyOf(std::string_view text) {
   AgentOptions options;
   for (const auto part : std::views::split(text, ',')) {
@@ -88,8 +89,8 @@ Result<std::string> OutcomeOf(JavaVM* java, std::string_view text, bool collect)
   return std::string(control::kOk) + control::JoinFacts(facts);
 }
 
-// The client removes the file when it gives up, for example because the JVM's threads did not reach
-// a safepoint for a long time.
+// Returns whether the client has removed the file. It does so when it gives up, for example because
+// the JVM's threads did not reach a safepoint for a long time.
 bool IsRemoved(int reply) {
   struct stat status = {};
   return fstat(reply, &status) == 0 && status.st_nlink == 0;

@@ -26,12 +26,12 @@ namespace jprof::agent {
 namespace {
 
 constexpr int64_t kRetryAcceptMs = 100;
-// How often it looks whether the program has closed the socket, in ms.
+// The thread checks at this interval, in ms, whether the program has closed the socket.
 constexpr int64_t kLookMs = 1000;
 
 int64_t Now() { return MonotonicNanos() / 1'000'000; }
 
-// None: the path is too long for a socket.
+// Returns nothing if the path is too long for a socket.
 std::optional<sockaddr_un> AddressOf(const std::string& path) {
   sockaddr_un address = {.sun_family = AF_UNIX};
   if (path.size() >= sizeof address.sun_path) return std::nullopt;
@@ -43,7 +43,7 @@ const sockaddr* Generic(const sockaddr_un& address) {
   return reinterpret_cast<const sockaddr*>(&address);
 }
 
-// The socket exists, but no process listens.
+// Returns whether the socket exists but no process listens.
 bool IsStale(const std::string& path) {
   const auto address = AddressOf(path);
   const Fd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -51,7 +51,7 @@ bool IsStale(const std::string& path) {
   return connect(fd.get(), Generic(*address), sizeof *address) != 0 && errno == ECONNREFUSED;
 }
 
-// Returns the PID of "PID.sock"; 0 for any other name.
+// Returns the PID of "PID.sock", or 0 for any other name.
 pid_t PidOf(std::string_view name) {
   pid_t pid = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
@@ -72,7 +72,7 @@ void RemoveStale(const std::string& folder) {
   closedir(entries);
 }
 
-// Creates the folder if necessary. Error: another user could write into it or replace it.
+// Creates the folder if necessary. Fails if another user could write into it or replace it.
 Result<void> PrepareFolder(const std::string& folder) {
   if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
     return Fail("cannot make the folder {}: {}", folder, ErrnoText());
@@ -178,7 +178,7 @@ void Control::LeaveToParent() {
   for (Client& client : clients_) client.fd.Reset();
 }
 
-// The thread.
+// The following functions run on the thread of the socket.
 
 void Control::Serve() {
   for (;;) {
@@ -197,7 +197,7 @@ void Control::Serve() {
   }
 }
 
-// If the program has closed the socket, or the last attempt failed.
+// Listens again if the program has closed the socket, or if the last attempt failed.
 void Control::ListenAgain() {
   const std::lock_guard guard(listener_lock_);
   if (!running_ || listener_.get() >= 0) return;
@@ -205,7 +205,7 @@ void Control::ListenAgain() {
   if (!FailWithoutMemory([&] { return Listen(); })) listener_.Reset();
 }
 
-// poll() ignores negative descriptors.
+// Returns the descriptors to poll. poll() ignores negative ones.
 Control::Polled Control::PollSet() const {
   Polled polled = {};
   polled[0] = {Now() < retry_accept_ms_ ? -1 : listener_.get(), POLLIN, 0};
@@ -247,7 +247,7 @@ bool Control::Allowed(int fd) const {
   return peer.uid == user_ || peer.uid == 0;
 }
 
-// A free client, else the one that connected first.
+// Returns a free client, or else the one that connected first.
 Control::Client& Control::FreeClient() {
   return *std::ranges::min_element(
       clients_, {}, [](const Client& client) { return client.fd ? client.number : 0; });
@@ -270,7 +270,7 @@ void Control::Read(Client& client) {
   client.fd.Reset();
 }
 
-// Never blocks: the reply fits into the socket's buffer.
+// Sends a reply. Never blocks, because the reply fits into the socket's buffer.
 void Control::Send(int fd, Reply reply) {
   reply.text.resize(std::min(reply.text.size(), control::kMaxAnswer - 1));
   reply.text += '\n';

@@ -7,7 +7,8 @@
 namespace jprof::agent {
 namespace {
 
-// The field of java.lang.Thread that has the address of the VM's thread; null: none.
+// Returns the field of java.lang.Thread that has the address of the VM's thread, or null if there
+// is none.
 jfieldID VmThreadField(JNIEnv* jni) {
   const jclass thread = jni->FindClass("java/lang/Thread");
   const jfieldID field = thread != nullptr ? jni->GetFieldID(thread, "eetop", "J") : nullptr;

@@ -7,9 +7,9 @@
 namespace jprof::agent {
 namespace {
 
-// The JDK generates a class for a lambda or a method reference, with one method that calls the
-// body. The body stays in focus. The method is excluded so that it can be inlined into the JDK's
-// loops.
+// Returns whether the JDK generated the class for a lambda or a method reference. Such a class has
+// one method, which calls the body. The body stays in focus. The method is excluded so that it can
+// be inlined into the JDK's loops.
 bool IsGeneratedForLambda(std::string_view class_name) {
   return class_name.find("$$Lambda") != std::string_view::npos;
 }

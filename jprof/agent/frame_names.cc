@@ -40,7 +40,7 @@ class NativeFunctions : public engine::MethodSource {
   std::optional<unwind::Unwinder::Reading> reading_;
 };
 
-// A method whose text is already known.
+// Describes a method whose text is already known.
 class FixedMethod : public engine::MethodSource {
  public:
   FixedMethod(std::string_view class_name, std::string_view name, profile::MethodFlags flags)

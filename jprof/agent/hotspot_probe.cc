@@ -7,7 +7,8 @@
 namespace jprof::agent {
 namespace {
 
-// Without FOCUS all methods are in focus. CLASSMETHODS alone does not affect what is compiled.
+// Installs the focus. Without FOCUS all methods are in focus. CLASSMETHODS alone does not affect
+// what is compiled.
 Result<void> InstallFocus(HotspotVm& hotspot, const hotspot::ProbeTargets& targets,
                           const AgentOptions& options, engine::Session& session) {
   const auto image = hotspot::LibjvmImage::Open();

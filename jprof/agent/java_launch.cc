@@ -39,7 +39,7 @@ void* const kNext = reinterpret_cast<void*>(-1);  // RTLD_NEXT
 
 constexpr char kBlanks[] = " \t\n";
 
-// A word of the variable, which starts at `begin`.
+// Represents a word of the variable, which starts at `begin`.
 struct Word {
   const char* begin = nullptr;
   size_t bytes = 0;

@@ -13,13 +13,13 @@ namespace {
 using profile::JitCode;
 using profile::JitLine;
 
-// Source lines by bytecode index. Valid for one event only: the VM reuses method ids after classes
-// are unloaded, and redefinition changes lines.
+// Finds source lines by bytecode index. Valid for one event only: the VM reuses method ids after
+// classes are unloaded, and redefinition changes lines.
 class SourceLines {
  public:
   explicit SourceLines(jvmtiEnv* jvmti) : jvmti_(jvmti) {}
 
-  // Returns 0 if unknown. Index -1 is the entry of a method, before its first bytecode.
+  // Returns 0 if the line is unknown. Index -1 is the entry of a method, before its first bytecode.
   uint32_t At(jmethodID method, jlocation bytecode) {
     if (bytecode == -1) bytecode = 0;
     if (method == nullptr || bytecode < 0) return 0;
@@ -51,13 +51,14 @@ class SourceLines {
   std::unordered_map<jmethodID, Table> tables_;
 };
 
-// HotSpot describes a location in code by the address after it (for a call, its return address). So
-// each description is valid from the address of the previous one up to its own.
+// Collects the lines of ranges of code. HotSpot describes a location in code by the address after
+// it (for a call, its return address). So each description is valid from the address of the
+// previous one up to its own.
 class LineRanges {
  public:
   LineRanges(uint64_t begin, uint32_t length) : begin_(begin), length_(length) {}
 
-  // In ascending order of address.
+  // Requires ascending addresses.
   void Add(const void* address, uint32_t line, uint32_t own_line) {
     const uint64_t offset = reinterpret_cast<uint64_t>(address) - begin_;
     if (offset <= end_ || offset > length_) return;
@@ -67,7 +68,8 @@ class LineRanges {
     end_ = static_cast<uint32_t>(offset);
   }
 
-  // Code after the last description (exception and deoptimization stubs) has no line.
+  // Returns the lines. Code after the last description (exception and deoptimization stubs) has
+  // none.
   std::vector<JitLine> Take() {
     if (!lines_.empty() && end_ < length_) lines_.push_back({end_, 0, 0});
     return std::move(lines_);
@@ -80,7 +82,8 @@ class LineRanges {
   std::vector<JitLine> lines_;
 };
 
-// HotSpot's record of the inlined methods at each location, innermost first. Null: none.
+// Returns HotSpot's record of the inlined methods at each location, innermost first, or null if
+// there is none.
 const jvmtiCompiledMethodLoadInlineRecord* InlineRecord(const void* compile_info) {
   auto* header = static_cast<const jvmtiCompiledMethodLoadRecordHeader*>(compile_info);
   for (; header != nullptr; header = header->next) {

@@ -80,8 +80,6 @@ void JitLog::Abandon() {
   if (jvmti_ != nullptr) std::exchange(jvmti_, nullptr)->DisposeEnvironment();
 }
 
-// Code.
-
 bool JitLog::IsEarlierCode() const {
   const uint32_t reporter = reporter_.load(std::memory_order_relaxed);
   return reporter != 0 && reporter == CurrentTid();
@@ -153,8 +151,6 @@ void JitLog::ReportEarlierCode(jvmtiEnv* jvmti) {
   reporter_ = 0;
 }
 
-// Threads.
-
 void JitLog::RecordThread(uint32_t tid, profile::JitThreadEvent event, const std::string& name) {
   std::lock_guard guard(names_lock_);
   const auto [entry, is_new] = names_.try_emplace(tid, name);
@@ -192,8 +188,8 @@ void JitLog::OnThreadEnd(jvmtiEnv*, JNIEnv*, jthread thread) {
   log.RecordThreadEnd(CurrentTid());
 }
 
-// Threads that began before JVMTI reported threads, and compiler and collector threads, which it
-// never reports. They are identified by their kernel names.
+// Names threads that began before JVMTI reported threads, and compiler and collector threads, which
+// it never reports. They are identified by their kernel names.
 void JitLog::NameEarlyThreads(JNIEnv* jni) {
   std::vector<UnnamedThread> early;
   for (const uint32_t tid : NativeThreads()) {

@@ -8,7 +8,7 @@
 namespace jprof::agent {
 namespace {
 
-// Numbers of JDK 21; JVMTI never changes them.
+// These are numbers of JDK 21; JVMTI never changes them.
 constexpr int kVirtualThreadCapabilityBit = 44;
 constexpr int kVirtualThreadStart = 87, kVirtualThreadEnd = 88;
 constexpr int kFirstEvent = JVMTI_MIN_EVENT_TYPE_VAL;

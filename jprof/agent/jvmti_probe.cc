@@ -12,9 +12,9 @@
 namespace jprof::agent {
 namespace {
 
-// The virtual thread that is mounted on this native thread; 0: none. A thread_local because a
-// virtual thread may be mounted before the engine has a record of the native thread, and every
-// event reads it.
+// Identifies the virtual thread that is mounted on this native thread, or is 0 if none is. It is
+// thread_local because a virtual thread may be mounted before the engine has a record of the native
+// thread, and every event reads it.
 thread_local uint64_t mounted = 0;
 
 template <class R>
@@ -29,8 +29,9 @@ void JNICALL OnMethodExit(jvmtiEnv*, JNIEnv*, jthread, jmethodID method, jboolea
       {reinterpret_cast<uint64_t>(method), engine::kNoStack, 0, mounted, 0});
 }
 
-// Extension events of JDK 21 and later; the arguments are (env, JNIEnv*, jthread, ...). A virtual
-// thread gets its number when it is first mounted; it is kept in the thread's JVMTI storage.
+// Handles an extension event of JDK 21 and later, whose arguments are (env, JNIEnv*, jthread, ...).
+// A virtual thread gets its number when it is first mounted; it is kept in the thread's JVMTI
+// storage.
 void JNICALL OnMount(jvmtiEnv* jvmti, ...) {
   va_list arguments;
   va_start(arguments, jvmti);

@@ -46,7 +46,7 @@ void JNICALL OnThreadEnd(jvmtiEnv*, JNIEnv*, jthread java_thread) {
   agent.session.End();
 }
 
-// Threads that were recorded before JVMTI reported threads.
+// Names threads that were recorded before JVMTI reported threads.
 void NameEarlyThreads(Agent& agent, JNIEnv* jni) {
   const engine::Session::Hold hold(agent.session);
   std::vector<UnnamedThread> early;

@@ -15,7 +15,8 @@ int LoaderLevels::LevelOf(jclass type) const {
   return IsLoader(type) ? LevelOfLoader(type) : kNoLoader;
 }
 
-// Ends, because a loader exists before the classes that it defines.
+// Returns the level of a class of loaders. The recursion ends, because a loader exists before the
+// classes that it defines.
 int LoaderLevels::LevelOfLoader(jclass type) const {
   constexpr jint kReferences = 64;
   if (jni_->PushLocalFrame(kReferences) != 0) return 0;

@@ -7,12 +7,13 @@
 namespace jprof::agent {
 namespace {
 
-// The table is declared const only for its callers.
+// Returns the table for writing. It is declared const only for its callers.
 jvmtiInterface_1& TableOf(jvmtiEnv* jvmti) {
   return *const_cast<jvmtiInterface_1*>(jvmti->functions);
 }
 
-// The VM's own functions. Set once: a call of a hook may be in progress when the agent is detached.
+// The VM's own functions are set once, because a call of a hook may be in progress when the agent
+// is detached.
 decltype(jvmtiInterface_1::RedefineClasses) redefine = nullptr;
 decltype(jvmtiInterface_1::RetransformClasses) retransform = nullptr;
 
@@ -31,7 +32,7 @@ void MethodReuse::AddTo(JvmtiEvents& events, jvmtiEnv* jvmti, const hotspot::VmS
   Hook(TableOf(jvmti));
 }
 
-// If another agent has hooked the table after this one, its hook calls this one's: nothing to do.
+// Does nothing if another agent has hooked the table after this one: its hook calls this one's.
 void MethodReuse::Hook(jvmtiInterface_1& table) {
   if (redefine == nullptr) {
     redefine = table.RedefineClasses;
@@ -63,7 +64,8 @@ void MethodReuse::OnClassPrepare(jvmtiEnv*, JNIEnv*, jthread, jclass) {
   reuse.forgotten_epoch_ = epoch;
 }
 
-// A redefinition may take long, and the agent may be detached and another attached meanwhile.
+// Forgets the methods. A redefinition may take long, and the agent may be detached and another
+// attached meanwhile.
 void MethodReuse::Forget() {
   const AgentUse agent;
   if (!agent || !agent->plan.has_session()) return;

@@ -22,7 +22,7 @@ std::string_view EnvironmentOf(const char* name) {
   return value != nullptr ? value : "";
 }
 
-// JVMs that this JVM starts get the agent, too (java_launch.cc).
+// Restores the variable, so that JVMs that this JVM starts get the agent, too (java_launch.cc).
 void RestoreToolOptions() {
   const char* const kept = std::getenv(kToolOptionsKept);
   if (kept == nullptr) return;

@@ -8,7 +8,8 @@ namespace {
 
 constexpr char kNotReported[] = "this JVM does not report compiled code";
 
-// The native methods of method handles have no probes and are never recorded.
+// Returns whether the method is native. The native methods of method handles have no probes and are
+// never recorded.
 bool IsNative(jvmtiEnv* jvmti, jmethodID method) {
   jboolean native = JNI_FALSE;
   return jvmti->IsMethodNative(method, &native) != JVMTI_ERROR_NONE || native != JNI_FALSE;

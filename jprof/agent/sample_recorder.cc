@@ -14,7 +14,8 @@ namespace {
 
 constexpr uint32_t kMostMethods = 32;
 
-// The executable segment that contains `address`; 0, 0: none.
+// Represents the executable segment that contains `address`; `begin` and `end` are 0 if there is
+// none.
 struct CodeRange {
   uint64_t address, begin = 0, end = 0;
 };
@@ -80,7 +81,8 @@ void SampleRecorder::AttributeToCurrent(engine::Thread& thread, size_t trigger, 
   thread.record->samples += weight;
 }
 
-// From the second statement on the thread is known to be in C2's code, so it holds no lock.
+// Returns the node of the inlined method at `pc`. From the second statement on the thread is known
+// to be in C2's code, so it holds no lock.
 profile::Node* SampleRecorder::InlinedNode(engine::Thread& thread, profile::Node* current,
                                            uint64_t pc) {
   uint64_t methods[kMostMethods];
@@ -143,7 +145,7 @@ engine::Timeline& SampleRecorder::TimelineOf(engine::Thread& thread,
   return by_name_ ? virtual_rows_.TimelineOfName(thread) : thread.timeline;
 }
 
-// Writes the method references of the kernel frames to sampled.leaves; returns their number.
+// Writes the method references of the kernel frames to sampled.leaves. Returns their number.
 size_t SampleRecorder::KernelLeaves(engine::Thread& thread, SampledThread& sampled,
                                     ptm::ThreadTimer* timer) {
   if (timer == nullptr || java_only_) return 0;

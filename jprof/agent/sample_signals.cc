@@ -23,7 +23,7 @@ bool IsHandler(const struct sigaction& action, Handler handler) {
   return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == handler;
 }
 
-// The path of the library that an action's handler is in.
+// Returns the path of the library that an action's handler is in.
 std::string OwnerOf(const struct sigaction& action) {
   if ((action.sa_flags & SA_SIGINFO) == 0) {
     if (action.sa_handler == SIG_IGN) return "a caller that ignores it";
@@ -61,9 +61,9 @@ Result<void> SetHandler(int number, Handler handler, struct sigaction* before) {
   return {};
 }
 
-// Does nothing if another handler has been set meanwhile. The kernel discards the pending signals
-// of all threads when a signal is ignored: the previous action, which may end the process, does not
-// get them.
+// Restores the previous action. Does nothing if another handler has been set meanwhile. The kernel
+// discards the pending signals of all threads when a signal is ignored: the previous action, which
+// may end the process, does not get them.
 void RestoreHandler(int number, Handler handler, const struct sigaction& before) {
   struct sigaction current = {};
   sigaction(number, nullptr, &current);
@@ -167,9 +167,10 @@ void SampleSignals::TakeExpired(engine::Thread& thread, SampledThread& sampled,
   }
 }
 
-// If a walk takes longer than the period, the next signal is pending when the handler returns, and
-// the program makes no progress. So after a walk the program runs for as long as the walk took; the
-// periods that end in that time are added to the next sample.
+// Takes a sample if enough time has passed. If a stack walk takes longer than the period, the next
+// signal is pending when the handler returns, and the program makes no progress. So after a walk
+// the program runs for as long as the walk took; the periods that end in that time are added to the
+// next sample.
 void SampleSignals::TakeTimed(engine::Thread& thread, SampledThread& sampled, size_t timer,
                               int64_t periods, const void* context) {
   sampled.deferred[timer] += periods;

@@ -39,7 +39,7 @@ void OpenTimers(SampleTimers& timers, engine::Thread& thread, SampledThread& sam
       return Mark(thread, profile::kThreadOtherTimer, timer.limited_by());
 }
 
-// Only the first one is noted.
+// Notes the taken signal in the profile, if it is the first one.
 void NoteTaken(const SampleSignals::Taken& taken, profile::ControlHeader& header) {
   if (header.signal_taken_ticks != 0) return;
   header.signal_taken = static_cast<uint32_t>(taken.signal);
@@ -70,7 +70,7 @@ Result<std::unique_ptr<Sampling>> Sampling::Open(const AgentOptions& options, Ho
       new Sampling(options, session, *std::move(recorder), *std::move(timers)));
 }
 
-// Makes the sampling state of a thread, with its timers; tid 0: the calling thread.
+// Makes the sampling state of a thread, with its timers. A `tid` of 0 means the calling thread.
 SampledThread* Sampling::NewThread(engine::Thread& thread, const unwind::StackBounds& stack,
                                    uint64_t vm_thread, uint32_t tid) {
   void* memory = mmap(nullptr, sizeof(SampledThread), PROT_READ | PROT_WRITE,

@@ -10,7 +10,7 @@
 namespace jprof::agent {
 namespace {
 
-// The sums of the threads' records.
+// Contains the sums of the threads' records.
 struct Totals {
   int64_t samples = 0, unknown = 0, own = 0, lost = 0;
   uint64_t live = 0, not_sampled = 0;

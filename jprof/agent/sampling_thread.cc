@@ -62,7 +62,7 @@ void SamplingThread::Turn(SamplingSchedule& schedule, uint64_t now_ns) {
   RequestSamples(schedule, now_ns);
 }
 
-// On demand and on another thread, because parsing takes tens of milliseconds.
+// Reads the functions on demand and on another thread, because parsing takes tens of milliseconds.
 void SamplingThread::ReadKernelFunctions() {
   if (kernel_thread_ || !recorder_.wants_kernel_functions()) return;
   const auto read = [](void* functions) -> void* {

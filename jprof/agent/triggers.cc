@@ -14,7 +14,6 @@ namespace {
 
 constexpr jint kDefaultHeapInterval = 512 * 1024;  // of JVMTI
 
-// The callbacks.
 void JNICALL OnAllocation(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jclass type,
                           jlong size) {
   if (const AgentUse agent; agent) agent->vm_triggers->Allocated({jvmti, jni, object, type}, size);
@@ -50,7 +49,7 @@ void JNICALL OnClass(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jclass type) {
 
 }  // namespace
 
-// The index of a trigger among the options'; -1: it was not requested.
+// Returns the index of a trigger among the options', or -1 if it was not requested.
 int VmTriggers::IndexOf(TriggerKind kind) const {
   const auto found = std::ranges::find(triggers_, kind, &Trigger::kind);
   return found != triggers_.end() ? static_cast<int>(found - triggers_.begin()) : -1;
@@ -60,7 +59,8 @@ bool VmTriggers::Has(std::initializer_list<TriggerKind> kinds) const {
   return std::ranges::any_of(kinds, [&](TriggerKind kind) { return IndexOf(kind) >= 0; });
 }
 
-// Whether the event completes a period of the trigger. ALLOCATED_BYTES is sampled by the VM itself.
+// Returns whether the event completes a period of the trigger. ALLOCATED_BYTES is sampled by the VM
+// itself.
 bool VmTriggers::IsNthEvent(SampledThread& thread, int place) const {
   const Trigger& trigger = triggers_[static_cast<size_t>(place)];
   if (trigger.kind == TriggerKind::kAllocatedBytes) return true;
@@ -92,7 +92,7 @@ void VmTriggers::BeginTiming(TriggerKind kind) const {
   thread->since_ns[place] = static_cast<uint64_t>(MonotonicNanos());
 }
 
-// A sample represents N events, so its weight is N times the measured time.
+// Ends a measured event. A sample represents N events, so its weight is N times the measured time.
 void VmTriggers::EndTiming(TriggerKind kind, const VmEvent& event) const {
   SampledThread* thread = sampling_.CurrentThread();
   const int place = IndexOf(kind);

@@ -30,7 +30,7 @@ void JNICALL OnClassPrepare(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jclass prepar
     Bind(jni, prepared, natives_to_bind);
 }
 
-// Class.forName(name, true, null), which prepares and initialises the class.
+// Calls Class.forName(name, true, null), which prepares and initialises the class.
 bool Initialise(JNIEnv* jni) {
   const jclass type = jni->FindClass("java/lang/Class");
   if (type == nullptr) return false;
@@ -43,8 +43,9 @@ bool Initialise(JNIEnv* jni) {
   return !jni->ExceptionCheck();
 }
 
-// The VM warns on the console of natives of a platform class that are bound by code that such a
-// class has not called. So they are bound while Class.forName prepares the class.
+// Binds the natives and initialises the class. The VM warns on the console of natives of a platform
+// class that are bound by code that such a class has not called. So they are bound while
+// Class.forName prepares the class.
 Result<void> BindAndInitialise(JavaVM* java, JNIEnv* jni,
                                std::span<const JNINativeMethod> natives) {
   jvmtiEnv* const jvmti = NewJvmtiEnv(java);
@@ -60,7 +61,8 @@ Result<void> BindAndInitialise(JavaVM* java, JNIEnv* jni,
   return {};
 }
 
-// Whether its natives are those of this agent, not those of another copy of the library.
+// Returns whether the class's natives are those of this agent, not those of another copy of the
+// library.
 bool IsBoundHere(JNIEnv* jni, jclass counter) {
   const jmethodID offset = jni->GetStaticMethodID(counter, "currentOffset", "()J");
   const jlong bound = offset != nullptr ? jni->CallStaticLongMethod(counter, offset) : 0;

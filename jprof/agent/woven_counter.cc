@@ -29,19 +29,19 @@
 namespace jprof::agent {
 namespace {
 
-// Its frames are copied between stacks while the current thread is neither the carrier nor the
-// virtual thread.
+// The frames of this class are copied between stacks while the current thread is neither the
+// carrier nor the virtual thread.
 constexpr std::string_view kContinuation = "jdk/internal/vm/Continuation";
 constexpr std::string_view kVirtualThread = "java/lang/VirtualThread";
 constexpr std::array<std::string_view, 3> kAnnounced = {"mount", "unmount", "<clinit>"};
 
-// A class whose name the VM does not give.
+// Replaces the name of a class whose name the VM does not report.
 constexpr const char* kNoName = "(unnamed)";
 
-// Of JprofCounter: there is no recording.
+// Means for JprofCounter that there is no recording.
 constexpr uint64_t kNoRegion = uint64_t{1} << 62;
 
-// How long the end of a recording waits for classes that are being defined.
+// The end of a recording waits this long for classes that are being defined.
 constexpr int64_t kMostDefinitionNanos = 500'000'000;
 
 // A class file's version is the version of its JDK plus 44.
@@ -49,10 +49,10 @@ static_assert(weave::kNewestVersion == kLastWovenJdk + 44);
 
 jlong Place(const profile::Node* node) { return static_cast<jlong>(engine::PlaceOf(node)); }
 
-// For RegisterNatives, which does not change the strings.
+// Returns the text for RegisterNatives, which does not change the strings.
 char* Text(const char* text) { return const_cast<char*>(text); }
 
-// Whether it is ClassLoader.loadClass, which the VM calls, or may override it.
+// Returns whether the method is ClassLoader.loadClass, which the VM calls, or may override it.
 bool MayLoadClass(const weave::Method& method) {
   return method.name == "loadClass" && !method.IsStatic() &&
          method.descriptor == "(Ljava/lang/String;)Ljava/lang/Class;";
@@ -75,22 +75,22 @@ Result<uint64_t> FindSpareWord(const hotspot::VmStructs& structs) {
   return offset;
 }
 
-// A class that has just been defined is not linked yet. One that was defined before is reported
-// again when another loader finds it.
+// Returns whether the class is linked. A class that has just been defined is not linked yet. One
+// that was defined before is reported again when another loader finds it.
 bool IsLinked(jvmtiEnv* jvmti, jclass loaded) {
   jint status = 0;
   return jvmti->GetClassStatus(loaded, &status) == JVMTI_ERROR_NONE &&
          (status & JVMTI_CLASS_STATUS_PREPARED) != 0;
 }
 
-// 0: the boot loader.
+// Returns the hash of a loader, or 0 for the boot loader.
 jint IdentityHash(jvmtiEnv* jvmti, jobject loader) {
   jint hash = 0;
   if (loader != nullptr) jvmti->GetObjectHashCode(loader, &hash);
   return hash;
 }
 
-// Of the loader that has defined the class.
+// Returns the hash of the loader that has defined the class.
 jint HashOfLoader(jvmtiEnv* jvmti, JNIEnv* jni, jclass type) {
   jobject loader = nullptr;
   if (jvmti->GetClassLoader(type, &loader) != JVMTI_ERROR_NONE) return 0;
@@ -155,7 +155,7 @@ Result<void> WovenCounter::Begin(JNIEnv* jni, engine::Session& session, bool att
     counting.store(nullptr, std::memory_order_release);
     return defined;
   }
-  // In this order: no class has only the first event.
+  // This order ensures that no class has only the first event.
   if (!EnableEvent(jvmti_, JVMTI_EVENT_CLASS_LOAD) ||
       !EnableEvent(jvmti_, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK)) {
     End(jni);
@@ -165,7 +165,8 @@ Result<void> WovenCounter::Begin(JNIEnv* jni, engine::Session& session, bool att
     End(jni);
     return followed;
   }
-  // The VM asks class loaders for the classes that woven code refers to: they answer first.
+  // The VM asks class loaders for the classes that woven code refers to, so loaders are woven
+  // first.
   Retransform(jni, Order::kLoadersFirst, Kind::kLoaders, [](std::string_view) { return true; });
   RetransformUnseen(jni);
   loaders_answer_ = true;
@@ -177,9 +178,9 @@ Result<void> WovenCounter::Begin(JNIEnv* jni, engine::Session& session, bool att
   return {};
 }
 
-// Runs before other classes are woven, because a virtual thread must not count in its carrier's
-// tree. While HAS_CARRIERS is false, code that counts on a virtual thread would read at the address
-// of its native thread, which is 0.
+// Makes virtual threads count in trees of their own. Runs before other classes are woven, because a
+// virtual thread must not count in its carrier's tree. While HAS_CARRIERS is false, code that
+// counts on a virtual thread would read at the address of its native thread, which is 0.
 Result<void> WovenCounter::FollowVirtualThreads(JNIEnv* jni) {
   const jclass loaded = LoadedVirtualThread(jni);
   if (loaded == nullptr) {
@@ -226,7 +227,8 @@ bool WovenCounter::IsInitialised(jclass type) const {
          (status & JVMTI_CLASS_STATUS_INITIALIZED) != 0;
 }
 
-// Virtual threads can exist only once their class is initialised.
+// Returns whether there may be virtual threads. They can exist only once their class is
+// initialised.
 bool WovenCounter::MayHaveVirtualThreads(JNIEnv* jni) const {
   if (attached_) return true;
   const jclass type = LoadedVirtualThread(jni);
@@ -280,9 +282,10 @@ void WovenCounter::SetRegion(JNIEnv* jni, uint64_t begin) const {
                           static_cast<jlong>(begin));
 }
 
-// Compiled code has the value of the static final field: if the class is retransformed, the VM
-// discards all code that its methods are inlined into. Compilations in progress fail. Returns false
-// if the VM refuses: then code remains that would read at address 0 on a virtual thread.
+// Sets HAS_CARRIERS and retransforms its class: compiled code has the value of the static final
+// field, and the VM then discards all code that the class's methods are inlined into. Compilations
+// in progress fail. Returns false if the VM refuses: then code remains that would read at address 0
+// on a virtual thread.
 bool WovenCounter::SetHasCarriers(JNIEnv* jni) {
   jni->SetStaticBooleanField(counter_, jni->GetStaticFieldID(counter_, "HAS_CARRIERS", "Z"),
                              JNI_TRUE);
@@ -301,8 +304,9 @@ void WovenCounter::StopCounting(JNIEnv* jni) {
   RestoreLoaders(jni);
 }
 
-// Classes that have not been woven, although they were loaded when the recording had begun: their
-// definition began before the class file's event was enabled, or before the loaders answered.
+// Retransforms classes that have not been woven although they were loaded when the recording had
+// begun: their definition began before the class file's event was enabled, or before the loaders
+// were woven.
 void WovenCounter::RetransformUnseen(JNIEnv* jni) {
   const std::vector<jclass> unseen = TakeUnseen();
   Retransform(jni, Order::kLoadersFirst, unseen);
@@ -314,7 +318,8 @@ std::vector<jclass> WovenCounter::TakeUnseen() {
   return std::exchange(unseen_, {});
 }
 
-// Such classes that are loaded from now on may run at once and are not woven.
+// Ends the collection of such classes: those that are loaded from now on may run at once and are
+// not woven.
 void WovenCounter::SetBegun() {
   const std::lock_guard guard(unseen_lock_);
   begun_ = true;
@@ -331,8 +336,8 @@ bool WovenCounter::IsWoven(std::string_view class_name) {
   return woven_names_.contains(class_name);
 }
 
-// All but class loaders. Classes that were being woven when this began may be complete only when
-// the others are done.
+// Restores all woven classes except class loaders. Classes that were being woven when this began
+// may be complete only when the others are done.
 void WovenCounter::RestoreClasses(JNIEnv* jni) {
   NameSet restored;
   for (int pass = 0; pass < 2; ++pass) {
@@ -345,8 +350,8 @@ void WovenCounter::RestoreClasses(JNIEnv* jni) {
   }
 }
 
-// Of the woven classes, those that are not linked yet are linked when they are restored, and then
-// ask their loader.
+// Restores the class loaders last: woven classes that are not linked yet are linked when they are
+// restored, and then ask their loader.
 void WovenCounter::RestoreLoaders(JNIEnv* jni) {
   Retransform(jni, Order::kLoadersLast, Kind::kLoaders,
               [&](std::string_view name) { return IsWoven(name); });
@@ -376,7 +381,8 @@ void WovenCounter::Retransform(JNIEnv* jni, Order order, Kind kind, const Chosen
   for (const jclass loaded : modifiable) jni->DeleteGlobalRef(loaded);
 }
 
-// Classes that cannot be linked cannot be transformed either.
+// Retransforms the classes in groups by level. Those that are not linked have groups of their own,
+// because classes that cannot be linked cannot be transformed either.
 void WovenCounter::Retransform(JNIEnv* jni, Order order, std::span<const jclass> classes) {
   const LoaderLevels levels(jvmti_, jni);
   std::map<std::pair<int, bool>, std::vector<jclass>> groups;
@@ -424,9 +430,9 @@ void WovenCounter::RetransformHalves(std::span<const jclass> classes) {
   RetransformHalves(classes.subspan(half));
 }
 
-// All at once, as each time that the VM replaces classes it stops the program and visits all
-// classes. It refuses all because of a single one, which is the last that it has reported; if it
-// has reported none, it can be any.
+// Retransforms the classes together, because each time that the VM replaces classes it stops the
+// program and visits all classes. It refuses all of them because of a single one, which is the last
+// that it has reported; if it has reported none, it can be any.
 void WovenCounter::Retransform(std::span<const jclass> classes) {
   while (!classes.empty()) {
     Progress progress = {classes};
@@ -445,7 +451,7 @@ void WovenCounter::Retransform(std::span<const jclass> classes) {
   }
 }
 
-// The VM reports the classes in their order.
+// Notes how far the VM has come. It reports the classes in their order.
 void WovenCounter::Progress::Report(JNIEnv* jni, jclass reported_class) {
   for (size_t i = reported; i < classes.size(); ++i) {
     if (!jni->IsSameObject(classes[i], reported_class)) continue;
@@ -464,7 +470,7 @@ void JNICALL WovenCounter::OnClassFile(jvmtiEnv* jvmti, JNIEnv* jni, jclass rede
   WovenCounter& self = *counter;
   if (redefined != nullptr && retransforming != nullptr) retransforming->Report(jni, redefined);
   if (self.ending_) return;
-  // Until the loaders answer, classes are not woven while the program or another agent defines
+  // Until the loaders are woven, classes are not woven while the program or another agent defines
   // them: this agent retransforms them later.
   const bool is_own = redefined != nullptr && retransforming != nullptr;
   if (!self.loaders_answer_ && loader != nullptr && !is_own) return;
@@ -513,7 +519,8 @@ void JNICALL WovenCounter::OnClassLoad(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jc
   counter->AddUnseen(jni, loaded, name);
 }
 
-// HotSpot calls no empty finalizer, so no call is missing.
+// Records the methods that were left as they are. HotSpot calls no empty finalizer, so no call is
+// missing.
 void WovenCounter::AddLeft(const weave::Woven& woven, std::string_view class_name) {
   for (const weave::LeftMethod& left : woven.left) {
     ++counts_.left;
@@ -522,7 +529,7 @@ void WovenCounter::AddLeft(const weave::Woven& woven, std::string_view class_nam
   }
 }
 
-// The weaver throws nothing but for lack of memory.
+// Weaves a class file. The weaver throws only for lack of memory.
 Result<weave::Woven> WovenCounter::Weave(std::span<const uint8_t> class_file) {
   try {
     return weave::Weave(class_file, [&](const weave::Method& method) { return Decide(method); });
@@ -563,13 +570,13 @@ std::string WovenCounter::Summary() const {
       n.left.load(), n.failed.load());
 }
 
-// A call from JprofCounter. False: there is no recording.
+// Represents a call from JprofCounter. It is false if there is no recording.
 struct WovenCounter::Call {
   Call() : counter(CounterInUse(use)), thread(counter != nullptr ? Thread() : nullptr) {}
   explicit operator bool() const { return counter != nullptr; }
 
   profile::Node* nodes() const { return counter->session_->writer().nodes(); }
-  // Null: not a node of this recording, or the thread is not recorded.
+  // Returns null if the place is not a node of this recording, or the thread is not recorded.
   profile::Node* NodeAt(jlong place) const {
     return thread != nullptr ? engine::WovenNode(nodes(), static_cast<uint64_t>(place)) : nullptr;
   }
@@ -580,7 +587,7 @@ struct WovenCounter::Call {
 
   const AgentUse use;
   WovenCounter* const counter;
-  engine::Thread* const thread;  // null: not recorded
+  engine::Thread* const thread;  // null if it is not recorded
 
  private:
   // A thread that is sampled may have a state already.
