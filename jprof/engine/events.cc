@@ -1,4 +1,5 @@
-// The general version of an event: step by step, including the steps that the fast path can skip.
+// Implements the general version of an event: step by step, including the steps that the fast path
+// can skip.
 #include "jprof/engine/events.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ using profile::Node;
 // replaces an interpreted frame by a smaller compiled one.
 constexpr uint64_t kReplacementSlack = 4096;
 
-// Returns the state to record into, or null: the event is not recorded (and has been counted).
+// Returns the state to record into, or null if the event is not recorded (and has been counted).
 template <class Recording>
 Thread* ThreadForEvent(Session* session, int64_t* now) {
   Thread* thread = current_thread;
@@ -38,8 +39,8 @@ Thread* ThreadForEvent(Session* session, int64_t* now) {
   return thread;
 }
 
-// The on-CPU time since the last event. After a dispatch the kernel is queried, which also advances
-// `now`.
+// Contains the on-CPU time since the last event. After a dispatch the kernel is queried, which also
+// advances `now`.
 struct Elapsed {
   int64_t ticks;
   bool dispatched;
@@ -75,7 +76,7 @@ void DrawTimedEvent(Thread& thread) {
   thread.random ^= thread.random << 13;
   thread.random ^= thread.random >> 7;
   thread.random ^= thread.random << 17;
-  // Uniform in [1, 2 * period - 1]: the mean is the period.
+  // The draw is uniform in [1, 2 * period - 1], so that its mean is the period.
   const uint64_t span = uint64_t{2} * thread.session->options().bracket_period - 1;
   thread.until_timed = 1 + static_cast<uint32_t>((thread.random >> 32) * span >> 32);
 }
@@ -86,9 +87,9 @@ void SubtractOverhead(Thread& thread, int64_t ticks) {
   thread.record->own_ticks += ticks;
 }
 
-// Ends an event with unusual work (`now`: its early read) by timing it: its duration is overhead,
-// and does not stand for other events. The same share of the timer overhead that sampling leaves in
-// every interval is left in this one.
+// Ends an event with unusual work by timing it, where `now` is its early read: its duration is
+// overhead, and does not represent other events. The same share of the timer overhead that sampling
+// leaves in every interval is left in this one.
 void EndTimedEvent(Thread& thread, int64_t now) {
   const int64_t inside = ptm::TimedCodeEnd() - now;
   thread.timed_alone = 1;
@@ -109,7 +110,8 @@ void EndSlow(Thread& thread, int64_t now, bool exact) {
 
 bool IsFunction(const Frame& frame) { return (frame.method & kFunctionBit) != 0; }
 
-// A function's frame never moves. The thread row (method 0) is never gone.
+// Returns whether a frame no longer exists at a stack pointer. A function's frame never moves. The
+// thread row (method 0) is never gone.
 bool IsGone(const Frame& frame, uint64_t sp) {
   if (IsFunction(frame)) return frame.sp < sp;
   return frame.method != 0 && frame.sp <= sp - kReplacementSlack;
@@ -186,8 +188,8 @@ void TraceSlow(Thread& thread, uint32_t word, EventKind event, int64_t* now) {
   EndTimedEvent(thread, *now);
 }
 
-// Global, because the VM calls the probes with only a thread and a method. Each thread reads it
-// once, at its first event; after that it uses Thread::session.
+// This is global, because the VM calls the probes with only a thread and a method. Each thread
+// reads it once, at its first event; after that it uses Thread::session.
 Session* session_of_events = nullptr;
 
 // Switches to the stack and tree of the mounted virtual thread, or of the carrier itself.
@@ -278,7 +280,8 @@ void LeaveSlow(const Event& event, int64_t now) {
   }
 
   const Elapsed elapsed = AttributeInterval<Recording>(thread, &now);
-  // The returning frame is the nearest one of this method; frames above it are gone. None: ignored.
+  // The returning frame is the nearest one of this method; frames above it are gone. If there is
+  // none, the event is ignored.
   Frame* match = frame;
   while ((match->method & ~kOpenBit) != event.method && match->method != 0) --match;
   if (match->method == 0) {

@@ -31,16 +31,17 @@ namespace {
 constexpr uint32_t kFirstBuckets = 16;
 constexpr uint32_t kMostBuckets = 1 << 18;
 constexpr size_t kFirstFrames = 1024;
-// With functions: for a stack of 8 MiB, whose frames have 32 bytes or more. Only what is used takes
-// memory.
+// With functions, a shadow stack is large enough for a stack of 8 MiB, whose frames have 32 bytes
+// or more. Only what is used takes memory.
 constexpr size_t kFunctionFrames = 1 << 18;
-// With functions, of a virtual thread: for the 1 MiB of a carrier's stack. As above, since a
-// handler that makes the frames move would leave the interrupted code with their former place.
+// With functions, a virtual thread's is large enough for the 1 MiB of a carrier's stack, since a
+// handler that makes the frames move would leave the interrupted code with their old address.
 constexpr size_t kVirtualFunctionFrames = 1 << 15;
 constexpr char kMainThread[] = "main";
 constexpr uint64_t kNoHealing = ~uint64_t{0};
 
-// One mapping per thread: its state, the first method cache, the first shadow stack.
+// Describes the one mapping per thread: its state, the first method cache and the first shadow
+// stack.
 struct ThreadMemory {
   Thread thread;
   MethodBucket buckets[kFirstBuckets];
@@ -85,7 +86,7 @@ void FreePartsOf(const Timeline& timeline, const Frame* first) {
     munmap(timeline.frames, (timeline.cursor.limit - timeline.frames) * sizeof(Frame));
 }
 
-// Of a virtual thread.
+// Frees the timeline of a virtual thread.
 void FreeTimeline(Timeline* timeline) {
   auto* const memory = reinterpret_cast<TimelineMemory*>(timeline);
   FreePartsOf(*timeline, memory->frames);
@@ -120,7 +121,7 @@ void FreeThread(Thread& thread) {
   munmap(memory, bytes);
 }
 
-// One for all sessions: a thread that exits may have been recorded by an earlier one.
+// All sessions use one key, because a thread that exits may have been recorded by an earlier one.
 pthread_key_t at_thread_exit;
 bool MakeExitKey() {
   static const bool made =
@@ -128,14 +129,16 @@ bool MakeExitKey() {
   return made;
 }
 
-// The first frames of the thread's timeline are part of the mapping of what the timeline is of.
+// Returns the first frames of the thread's timeline. They are part of the mapping of the mounted
+// virtual thread's timeline, or else of the thread's state.
 const Frame* FirstFrames(const Thread& thread) {
   if (thread.mounted != nullptr)
     return reinterpret_cast<const TimelineMemory*>(thread.mounted)->frames;
   return reinterpret_cast<const ThreadMemory*>(&thread)->frames;
 }
 
-// A recorded thread's, at the end of its session; also the timeline of the mounted virtual thread.
+// Frees the memory of a recorded thread at the end of its session, also the timeline of the mounted
+// virtual thread.
 void FreeRecordedThread(Thread* thread) {
   Save(*thread);
   if (thread->mounted != nullptr) {
@@ -187,7 +190,7 @@ void Session::SetVm(MethodSource* source, MethodTable::Filter filter) {
   methods_.SetFilter(std::move(filter));
 }
 
-// May be called again after it has failed.
+// Can be called again after it has failed.
 bool Session::OpenTimeline(Timeline& timeline, uint32_t flags) {
   if (timeline.record == nullptr) timeline.record = writer_.AllocateThread();
   if (timeline.record == nullptr) return false;
@@ -285,7 +288,8 @@ Thread* Session::Attach() {
   return thread;
 }
 
-// The rows of these functions have no calls, unless they are called again in the same context.
+// Enters the functions that were open when the recording began. Their rows have no calls, unless
+// they are called again in the same context.
 void Session::PushOpenFrames(Thread& thread) {
   for (const Frame& open : options_.open_frames) {
     if ((open.method & kFunctionBit) == 0) return;
@@ -368,7 +372,7 @@ void Session::EndOf(Thread& thread) {
   NoteMultiplexing(thread);
 }
 
-// A multiplexed counter is scaled: the profile states the part of the time that it ran.
+// Notes the part of the time that each counter ran, because a multiplexed counter is scaled.
 void Session::NoteMultiplexing(Thread& thread) {
   for (int i = 0; i < thread.counting.group.size(); ++i) {
     const auto permille = static_cast<uint32_t>(thread.counting.group.Status(i).running * 1000);
@@ -377,8 +381,9 @@ void Session::NoteMultiplexing(Thread& thread) {
   }
 }
 
-// Close waits while `leaving_` is not 0, so the session exists until the thread has left it. Until
-// then it may free the thread's state, which only the lock protects.
+// Removes the calling thread from its session. Close waits while `leaving_` is not 0, so the
+// session exists until the thread has left it. Until then it may free the thread's state, which
+// only the lock protects.
 void Session::Detach() {
   const RareWork work(nullptr);
   Thread* thread;
@@ -473,7 +478,8 @@ Session::Hold::~Hold() {
   --session_.leaving_;
 }
 
-// The next live thread after `after` (null: the first); null: none up to the hold's last.
+// Returns the next live thread after `after`, or the first one if that is null. Returns null if
+// there is none up to the hold's last.
 Thread* Session::Next(Thread* after, const Hold& hold) {
   if (after == hold.last_) return nullptr;
   const RareWork work;

@@ -127,7 +127,7 @@ TraceDrain::Drained TraceDrain::DrainOne() {
   return Drained::kOne;
 }
 
-// Appends a whole frame or nothing: a reader cannot skip a partial frame.
+// Appends a whole frame or nothing, because a reader cannot skip a partial frame.
 int TraceDrain::Append(const TraceBlock& block) {
   const size_t bound = ZSTD_compressBound(kTraceBlockBytes);
   const size_t size = ZSTD_compressCCtx(static_cast<ZSTD_CCtx*>(context_), buffer_, bound, &block,
@@ -145,7 +145,8 @@ int TraceDrain::Append(const TraceBlock& block) {
   return error;
 }
 
-// Retries occasionally while the disk is full. At the end, blocks that do not fit stay in `trace`.
+// Moves blocks to the file. Retries occasionally while the disk is full. At the end, blocks that do
+// not fit stay in `trace`.
 void TraceDrain::Loop() {
   bool was_full = false;
   for (;;) {

@@ -21,15 +21,15 @@ uint32_t IndexOf(const Thread& thread, const Node* node) {
   return static_cast<uint32_t>(node - thread.nodes);
 }
 
-// The size of a timeline's next chunk: no more than a share of what is left, so that many threads
-// can use the memory up to the cap.
+// Returns the size of a timeline's next chunk. It is no more than a share of what is left, so that
+// many threads can use the memory up to the cap.
 uint32_t ChunkSize(const profile::ControlHeader& header, const Timeline& timeline) {
   const uint64_t left = std::max(header.node_limit, header.node_count + 1) - header.node_count;
   const uint64_t share = std::max<uint64_t>(left / 16, kFirstChunk);
   return static_cast<uint32_t>(std::min({left, share, uint64_t{timeline.chunk_size}}));
 }
 
-// Half of the cap is used: all timelines fold recursion from here on.
+// Makes all timelines fold recursion from now on if half of the cap is used.
 void NoteHalfFull(profile::ControlHeader& header) {
   if (header.folded_ticks != 0 || header.node_count < header.node_limit / 2) return;
   uint64_t never = 0;
@@ -37,7 +37,7 @@ void NoteHalfFull(profile::ControlHeader& header) {
                               __ATOMIC_RELAXED);
 }
 
-// Returns 0 if none is available.
+// Returns 0 if no node is available.
 uint32_t NewNode(Thread& thread, bool past_cap = false) {
   Timeline& timeline = thread.timeline;
   profile::Writer& writer = thread.session->writer();
@@ -59,7 +59,8 @@ ChildBlock* BlockAt(Thread& thread, uint32_t index) {
   return reinterpret_cast<ChildBlock*>(thread.nodes + index);
 }
 
-// The child for `key`, or null. A child found in a block is swapped with a slot of the node.
+// Returns the child for `key`, or null if there is none. A child found in a block is swapped with a
+// slot of the node.
 Node* Find(Thread& thread, Node* parent, uint32_t key) {
   for (const ChildSlot& slot : parent->child) {
     if (slot.key == key) return thread.nodes + slot.node;
@@ -75,7 +76,8 @@ Node* Find(Thread& thread, Node* parent, uint32_t key) {
   return nullptr;
 }
 
-// A place for one more child, or null. Slots fill first; then a slot's child moves to a block.
+// Returns a slot for one more child, or null if there is no space. Slots fill first; then a slot's
+// child moves to a block.
 ChildSlot* Place(Thread& thread, Node* parent) {
   for (ChildSlot& slot : parent->child) {
     if (slot.key == 0) return &slot;
@@ -98,7 +100,8 @@ ChildSlot* Place(Thread& thread, Node* parent) {
   return nullptr;
 }
 
-// Where recursion is folded: the ancestor (or self) that runs `method`, or null.
+// Returns the ancestor (or self) that runs `method`, or null if there is none. Used where recursion
+// is folded.
 Node* AncestorOf(Thread& thread, Node* node, profile::MethodId method) {
   for (;; node = thread.nodes + node->parent) {
     if (profile::MethodOf(node->word) == method) return node;
@@ -117,8 +120,8 @@ Node* Make(Thread& thread, uint32_t index, const Node* parent, uint32_t word) {
 constexpr uint32_t kOverflowWord =
     profile::PackMethod(MethodType::kOther, profile::kOverflowMethod);
 
-// The visible row for contexts that do not fit below `parent`. If that does not fit either: the
-// timeline's own overflow node, below its root.
+// Returns the visible row for contexts that do not fit below `parent`. If that does not fit either,
+// this is the timeline's own overflow node, below its root.
 Node* Overflow(Thread& thread, Node* parent) {
   constexpr uint32_t kKey = IndexOf(profile::kOverflowMethod);
   if (Node* found = Find(thread, parent, kKey)) return found;
@@ -140,21 +143,23 @@ Node* Overflow(Thread& thread, Node* parent) {
   return LastOverflow(thread, kOverflowWord);
 }
 
-// Where recursion is folded: the ancestor that stands for a child with this method, or null.
+// Returns the ancestor that represents a child with this method, or null if there is none or if
+// recursion is not folded.
 Node* FoldedChild(Thread& thread, Node* parent, uint32_t word) {
   if (!thread.session->FoldsRecursion()) return nullptr;
   return AncestorOf(thread, parent, profile::MethodOf(word));
 }
 
-// The child of `parent` for `key`, created if necessary; null if there is no space.
+// Returns the child of `parent` for `key`, and creates it if necessary. Its node is null if there
+// is no space.
 Child Descend(Thread& thread, Node* parent, uint32_t word, uint32_t key) {
   if (Node* found = Find(thread, parent, key)) return {found, false};
   if (Node* ancestor = FoldedChild(thread, parent, word)) {
     if (ChildSlot* slot = Place(thread, parent)) *slot = {key, IndexOf(thread, ancestor)};
     return {ancestor, true};
   }
-  // The node first: its index must be above its parent's, and a slot must never refer to a missing
-  // node.
+  // Allocates the node first: its index must be above its parent's, and a slot must never refer to
+  // a missing node.
   const uint32_t index = NewNode(thread);
   ChildSlot* slot = index != 0 ? Place(thread, parent) : nullptr;
   if (slot == nullptr) return {nullptr, true};

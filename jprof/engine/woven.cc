@@ -50,15 +50,15 @@ Node* NodeOf(const Thread& thread, uint32_t child) {
 constexpr uint32_t kHash = 0x9e3779b1;
 constexpr uint32_t kSlotsInRecord = std::size(ChildBlock{}.child);
 
-// All children of a node that has more than own slots.
+// Contains all children of a node that has more than its own slots can hold.
 struct Table {
-  ChildBlock* records = nullptr;  // null: there is none
+  ChildBlock* records = nullptr;  // null if there is none
   uint32_t count = 0;             // a power of two
 
   bool HasRoomFor(uint32_t children) const { return 2 * children <= kSlotsInRecord * count; }
   uint32_t Children() const { return IndexOf(profile::MethodOf(records->word)); }
 
-  // The slot for `key`: its own, or an empty one.
+  // Finds the slot of a key, or an empty one.
   ChildSlot* SlotFor(uint32_t key) const {
     for (uint32_t record = key * kHash >> 16;; ++record) {
       for (ChildSlot& slot : records[record & (count - 1)].child) {
@@ -84,7 +84,8 @@ uint32_t OwnChildren(Node* parent) {
   return children;
 }
 
-// A table with space for one more child of the parent; without records: no space.
+// Returns a table with space for one more child of the parent, or one without records if there is
+// no space.
 Table TableForOneMore(Thread& thread, Node* parent) {
   const Table old = TableOf(thread, parent);
   const uint32_t children = (old.records != nullptr ? old.Children() : OwnChildren(parent)) + 1;
@@ -116,7 +117,7 @@ bool HasPlaceFor(Thread& thread, Node* parent, uint32_t key) {
          TableForOneMore(thread, parent).records != nullptr;
 }
 
-// Puts a child among those of its parent. False: no space.
+// Puts a child among those of its parent. Returns false if there is no space.
 bool Place(Thread& thread, Node* parent, uint32_t key, Node* child) {
   uint32_t* const own = SlotOf(parent, key);
   if (parent->more == 0 && *own == 0) {
@@ -148,10 +149,12 @@ Node* Descend(const Thread& thread, Node* node, std::span<const MethodId> innerm
   return node;
 }
 
-// The address of a page of zeros, from which the place of any node in `within` is below kPlaces.
+// Returns the address of a page of zeros, from which the place of any node in `within` is below
+// kPlaces.
 Result<uint64_t> MakeOrigin(profile::AddressRange& within) {
 #ifdef MAP_32BIT
-  // Below 2^31, so that it is a part of instructions. Recordings are above what the VM chooses.
+  // The address is below 2^31, so that it is a part of instructions. Recordings are above what the
+  // VM chooses.
   within = {64 * kGiB, kPlaces};
   if (void* region = profile::ReserveAddresses(kWovenRegion, within); region != nullptr) {
     munmap(region, kWovenRegion);
@@ -209,7 +212,8 @@ Node* WovenChild(Thread& thread, Node* parent, profile::MethodId method) {
   return WovenOverflow(thread, parent);
 }
 
-// Adds no node without a place among the children: it would not be found again.
+// Returns the overflow row of a parent. Adds no node without a place among the children, because it
+// would not be found again.
 Node* WovenOverflow(Thread& thread, Node* parent) {
   const TreeInUse tree(thread);
   if (profile::MethodOf(parent->word) == profile::kOverflowMethod) return parent;
@@ -222,8 +226,9 @@ Node* WovenOverflow(Thread& thread, Node* parent) {
   return child;
 }
 
-// Either the current node is one of these methods, or the outermost of them has just been entered
-// or is about to return, or the current node has been inlined into one of them.
+// Finds the node of the innermost method. Either the current node is one of these methods, or the
+// outermost of them has just been entered or is about to return, or the current node has been
+// inlined into one of them.
 Node* WovenLeaf(const Thread& thread, Node* current, std::span<const MethodId> innermost_first) {
   if (profile::MethodOf(current->word) == profile::kOverflowMethod) return current;
   const auto inner_of = [&](const Node* node) {
