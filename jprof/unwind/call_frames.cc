@@ -9,15 +9,16 @@ namespace {
 
 constexpr uint32_t kLongLength = 0xffffffff;
 
-// One entry: its bytes after the length. Empty: the end mark, or the end of the section.
+// Returns the bytes of one entry after its length. They are empty at the end mark and at the end of
+// the section.
 FrameBytes NextEntry(FrameBytes& section) {
   if (section.left() < sizeof(uint32_t)) return {};
   const uint64_t length = section.Read<uint32_t>();
   return section.Part(length == kLongLength ? section.Read<uint64_t>() : length);
 }
 
-// The stack layout when the kernel calls a signal handler on AArch64: a siginfo of 128 bytes, then
-// a ucontext whose registers x0 to x30, sp and pc begin at offset 184.
+// Returns the rule for the stack layout when the kernel calls a signal handler on AArch64: a
+// siginfo of 128 bytes, then a ucontext whose registers x0 to x30, sp and pc begin at offset 184.
 FrameRule KernelSignalFrame() {
   constexpr int32_t kX0 = 128 + 184;
   return {.cfa = FrameRule::From::kAtSp,
@@ -93,10 +94,11 @@ CallFrames::CallFrames(FrameBytes eh_frame, CodeRange code, const Machine& machi
   for (FrameBytes entry = NextEntry(section); !entry.empty() && section.ok();
        entry = NextEntry(section)) {
     const uint64_t here = entry.address();
-    const auto back = entry.Read<uint32_t>();  // 0: a CIE, read when a function refers to it
+    const auto back = entry.Read<uint32_t>();  // 0 in a CIE, which is read for a function
     if (back != 0) AddFunction(entry, here - back);
   }
-  // In the order of the section where starts are equal. A stable sort would allocate a buffer.
+  // Functions with equal starts are in the order of the section. A stable sort would allocate a
+  // buffer.
   std::ranges::sort(functions_, {}, [](const Function& function) {
     return std::pair(function.code.low, function.program.address());
   });

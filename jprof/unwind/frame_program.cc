@@ -9,7 +9,7 @@ namespace {
 
 using From = FrameRule::From;
 
-// DWARF 5, 7.24, and the extensions of GCC and AArch64.
+// Lists the operations of DWARF 5, 7.24, and the extensions of GCC and AArch64.
 enum Op : uint8_t {
   kNop = 0x00,
   kSetLoc = 0x01,
@@ -60,7 +60,8 @@ bool Fits(uint64_t offset) {
          value <= std::numeric_limits<int32_t>::max();
 }
 
-// "register + offset", with an optional load from there: nearly all expressions have this form.
+// Represents "register + offset", with an optional load from there: nearly all expressions have
+// this form.
 struct Simple {
   uint64_t reg, offset;
   bool load;
@@ -76,8 +77,8 @@ Simple SimpleExpression(FrameBytes in) {
   return simple;
 }
 
-// The expression that linkers write for .plt: sp + 8 + ((pc & 15) >= N) * 8, for the push before
-// the jump. 0: any other expression.
+// Recognises the expression that linkers write for .plt: sp + 8 + ((pc & 15) >= N) * 8, for the
+// push before the jump. Returns 0 for any other expression.
 uint8_t PltThreshold(std::string_view bytes) {
   constexpr std::array<uint8_t, 11> kPlt = {0x77, 8,    0x80,      0,    kLit15, 0x1a,
                                             0,    0x2a, kLit0 + 3, 0x24, 0x22};

@@ -7,7 +7,7 @@ namespace {
 
 using Step = Unwinder::Step;
 
-// Loads from one stack; an invalid load yields 0 and is recorded.
+// Loads from one stack. An invalid load yields 0 and is recorded.
 class StackReader {
  public:
   StackReader(const StackBounds& stack, ReadLog* log) : stack_(stack), log_(log) {}
@@ -48,7 +48,8 @@ uint64_t Cfa(const FrameRule& rule, const Registers& registers, StackReader& sta
   }
 }
 
-// A saved register; `unchanged`: its current value. Unknown is 0, which no frame depends on.
+// Returns a saved register; `unchanged` is its current value. An unknown one is 0, which no frame
+// depends on.
 uint64_t Saved(FrameRule::From from, int32_t offset, const Registers& registers, uint64_t cfa,
                uint64_t unchanged, StackReader& stack) {
   const auto distance = static_cast<uint64_t>(int64_t{offset});

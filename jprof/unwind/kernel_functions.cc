@@ -41,7 +41,8 @@ bool KernelFunctions::Read(const char* path) {
         here.empty() ? std::string_view() : std::string_view(text_).substr(module_at, here.size());
   }
   std::fclose(file);
-  // In the order of the file where starts are equal. A stable sort would allocate a buffer.
+  // Functions with equal starts are in the order of the file. A stable sort would allocate a
+  // buffer.
   std::ranges::sort(functions_, {},
                     [](const Entry& entry) { return std::pair(entry.start, entry.name); });
   text_.shrink_to_fit();

@@ -25,7 +25,7 @@ CodeRange RangeOf(const ElfW(Phdr) & segment, uint64_t bias) {
   return {low, low + segment.p_memsz};
 }
 
-// From `address` to the end of the readable segment that holds it.
+// Returns the bytes from `address` to the end of the readable segment that contains it.
 std::span<const uint8_t> BytesFrom(uint64_t address, Segments segments, uint64_t bias) {
   for (const ElfW(Phdr) & segment : segments) {
     const CodeRange range = RangeOf(segment, bias);
@@ -37,7 +37,8 @@ std::span<const uint8_t> BytesFrom(uint64_t address, Segments segments, uint64_t
   return {};
 }
 
-// LSB Core 10.6.2: version, three encodings, the address of .eh_frame.
+// Returns the address of .eh_frame, or 0 if it is not known. The index begins with a version, three
+// encodings and that address (LSB Core 10.6.2).
 uint64_t EhFrameAddress(FrameBytes index) {
   const auto version = index.Read<uint8_t>();
   const auto encoding = index.Read<uint8_t>();

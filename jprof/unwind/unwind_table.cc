@@ -7,7 +7,7 @@
 namespace jprof::unwind {
 namespace {
 
-// A module has tens of thousands of functions and a few hundred rules.
+// Stores each rule once: a module has tens of thousands of functions and a few hundred rules.
 class RuleSet {
  public:
   explicit RuleSet(std::vector<FrameRule>& rules) : rules_(rules) { IndexOf(FrameRule()); }

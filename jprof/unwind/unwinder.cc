@@ -18,7 +18,8 @@ namespace {
 
 constexpr uint64_t kCodeEnd = uint64_t{1} << 47;
 
-// One executable segment of a module. `table` and `path` are valid as long as a snapshot has them.
+// Represents one executable segment of a module. `table` and `path` are valid as long as a snapshot
+// has them.
 struct Mapped {
   CodeRange code;
   uint64_t bias, low;  // rows are distances from low
@@ -28,7 +29,7 @@ struct Mapped {
   bool operator==(const Mapped&) const = default;
 };
 
-// Sorted by address. Never changed once it is published.
+// A snapshot is sorted by address, and never changed once it is published.
 using Snapshot = std::vector<Mapped>;
 
 const Mapped* FindMapped(const Snapshot& snapshot, uint64_t pc) {
@@ -42,18 +43,18 @@ const Mapped* FindMapped(const Snapshot& snapshot, uint64_t pc) {
 }  // namespace
 
 struct Unwinder::State {
-  // The identity of a module's file: a mapping with the same path and index uses the same table,
-  // also after it was unmapped.
+  // Identifies a module's file: a mapping with the same path and index uses the same table, also
+  // after it was unmapped.
   using ModuleKey = std::pair<std::string, size_t>;
   using Tables = std::map<ModuleKey, UnwindTable>;
-  // Tables of unmapped modules that are kept in case they are mapped again.
+  // This many tables of unmapped modules are kept in case they are mapped again.
   static constexpr size_t kMostUnmapped = 8;
-  // Replaced objects, kept until no reader uses them.
+  // Contains replaced objects, which are kept until no reader uses them.
   struct Garbage {
     std::vector<std::unique_ptr<const Snapshot>> snapshots;
     std::vector<Tables::node_type> tables;
   };
-  // The rule for an address, valid while the modules are those of `generation`.
+  // Contains the rule for an address, which is valid while the modules are those of `generation`.
   struct Fact {
     FrameRule rule;
     uint64_t function, generation;
@@ -67,7 +68,7 @@ struct Unwinder::State {
   // one before the last have finished: then no reader uses what was replaced in that era.
   std::atomic<uint32_t> era = 0;
   std::atomic<uint32_t> readers[2] = {};
-  // Used by Refresh only.
+  // Only Refresh uses this.
   ModuleCounts counts;
   Tables tables;
   std::unique_ptr<const Snapshot> newest;
