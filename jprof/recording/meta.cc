@@ -128,7 +128,7 @@ profile::Machine ThisMachine() {
           .cpus = static_cast<uint64_t>(std::max(0l, sysconf(_SC_NPROCESSORS_ONLN)))};
 }
 
-// What decides the cost of a transition.
+// Returns what determines the cost of a transition.
 std::map<std::string, std::string> FingerprintOf(const profile::Meta& meta) {
   std::string corrected;
   for (const profile::Metric& metric : meta.metrics) {

@@ -26,7 +26,7 @@ std::unexpected<Error> CannotMake(const std::string& path) {
   return Fail("cannot make the profile directory {}: {}", path, ErrnoText());
 }
 
-// The program's name as part of a file name.
+// Returns the program's name as part of a file name.
 std::string FileName(const std::vector<std::string>& command) {
   constexpr std::string_view kAllowed =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+$";
@@ -36,8 +36,8 @@ std::string FileName(const std::vector<std::string>& command) {
   return name.empty() || name.front() == '.' ? "jvm" + name : name;
 }
 
-// OUT is a directory with a profile of each JVM, unless it is a profile already: the command has
-// ended, and its only profile has the name OUT.
+// Makes a directory in OUT, which has a profile of each JVM. Fails if OUT is a profile already:
+// then the command has ended, and its only profile has the name OUT.
 Result<std::string> MakeOneOfSeveral(const AgentOptions& options) {
   const auto command = procfs::CommandLine(procfs::kSelf);
   if (OnlyAsksTheVm(command)) return "";
