@@ -11,7 +11,7 @@ constexpr const char* kBooleans[] = {"DumpSharedSpaces", "RecordDynamicDumpInfo"
                                      "AutoCreateSharedArchive"};
 constexpr const char* kFiles[] = {"ArchiveClassesAtExit", "AOTCacheOutput"};
 
-// Empty: the VM has no such flag, or it is not set.
+// Returns an empty text if the VM has no such flag, or if it is not set.
 std::string_view TextFlag(const VmStructs& structs, const char* name) {
   const auto* const value = reinterpret_cast<const char* const*>(Vm::Flag(structs, name));
   return value != nullptr && *value != nullptr ? *value : "";

@@ -32,8 +32,8 @@ CodeCache::CodeCache(Fields& field)
       code_begin_(code_offset_ < 0 ? field("CodeBlob", "_code_begin") : -1),
       code_end_(code_offset_ < 0 ? field("CodeBlob", "_code_end") : -1) {}
 
-// Uses the heap's segment map: each byte is a lower bound of the number of segments back to the
-// beginning of the block; 0: the block begins in this segment.
+// Finds a block by the heap's segment map: each byte is a lower bound of the number of segments
+// back to the beginning of the block, and is 0 if the block begins in this segment.
 uint64_t CodeHeaps::BlobAround(const MemoryReader& memory, uint64_t address) const {
   const auto heaps = memory.At<uint64_t>(heaps_);
   const auto count = memory.At<int32_t>(heaps + array_length_);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint8_t kJump[] = {0xff, 0x25, 0, 0, 0, 0};  // jmp [rip+0]; address
 
-// Calls and jumps of 5 bytes: an opcode and a distance from their end. The probability that four
+// A call or jump has 5 bytes: an opcode and a distance from its end. The probability that four
 // bytes of another instruction contain just this distance after such an opcode is that of a random
 // 32-bit number.
 constexpr uint8_t kCall = 0xe8, kTailJump = 0xe9;
@@ -41,7 +41,7 @@ void Encode(uint64_t site, int64_t distance) {
 constexpr uint8_t kJump[] = {0x50, 0x00, 0x00, 0x58,
                              0x00, 0x02, 0x1f, 0xd6};  // ldr x16, #8; br x16; address
 
-// BL and B: 6 bits of opcode, 26 of a distance in instructions.
+// BL and B have 6 bits of opcode and 26 of a distance in instructions.
 constexpr uint32_t kDistanceBits = 0x03ffffff, kCall = 0x94000000, kTailJump = 0x14000000;
 constexpr uint64_t kCallBytes = 4, kStep = 4;
 

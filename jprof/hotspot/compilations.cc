@@ -9,7 +9,8 @@
 namespace jprof::hotspot {
 namespace {
 
-// HotSpot names its compiler threads "C1 CompilerThread0", ...; the kernel keeps 15 bytes.
+// Recognises a compiler thread by its name. HotSpot names them "C1 CompilerThread0", ...; the
+// kernel keeps 15 bytes.
 bool IsCompiler(uint32_t tid) {
   const std::string name = procfs::ThreadName(procfs::kSelf, tid);
   return name.starts_with("C1 Compiler") || name.starts_with("C2 Compiler");

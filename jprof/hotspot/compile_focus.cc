@@ -31,12 +31,12 @@ constexpr Names kNames[] = {
     {"_ZN5Parse7do_callEv", "_ZN7Compile14call_generatorEP8ciMethodibP8JVMStatebfP7ciKlassb"},
 };
 
-// The current compilation of the calling compiler thread.
+// Describes the current compilation of the calling compiler thread.
 struct Compilation {
   char* probes = nullptr;      // the byte in its ciEnv
   const void* root = nullptr;  // the ciMethod that is compiled, once C2 parses it
   bool inline_nothing = false;
-  bool parse_probes = false;  // C2: the byte is set for the root's parser
+  bool parse_probes = false;  // for C2, the byte is set for the root's parser
 };
 __thread Compilation current __attribute__((tls_model("initial-exec")));
 
@@ -57,8 +57,9 @@ F* Original(uint64_t callee) {
   return reinterpret_cast<F*>(callee);
 }
 
-// Runs on the carrier after a virtual thread has been unmounted, and before another carrier can
-// continue it. The engine learns of the unmounting from its event, so it is always probed.
+// Returns whether the method runs on the carrier after a virtual thread has been unmounted, and
+// before another carrier can continue it. The engine learns of the unmounting from its event, so it
+// is always probed.
 bool SignalsUnmount(const engine::MethodText& text) {
   return text.name == "afterYield" && text.class_name == "java/lang/VirtualThread";
 }
@@ -160,7 +161,8 @@ Result<void> CompileFocus::Install(const ProbeTargets& targets, Vm* vm, Predicat
   return {};
 }
 
-// Without a task the compiler is initialising itself.
+// Returns whether the task's method is compiled with probes. Without a task the compiler is
+// initialising itself.
 bool CompileFocus::Decide(uint64_t task) {
   if (!predicate_) return true;
   const auto method = task != 0 ? LoadAt<uint64_t>(task + method_) : 0;
@@ -210,7 +212,8 @@ void CompileFocus::OnCacheFlags(char* env) {
   *current.probes = in_focus && !keep;
 }
 
-// The first method that is parsed is the one being compiled; methods in focus are never inlined.
+// Sets the byte while a method is parsed. The first one that is parsed is the one being compiled;
+// methods in focus are never inlined.
 void CompileFocus::OnParse(void* parse, void* caller, const void* method, float expected_uses) {
   if (current.root == nullptr) current.root = method;
   const ProbesByte probes(current.parse_probes ? method == current.root : *current.probes);
@@ -218,7 +221,7 @@ void CompileFocus::OnParse(void* parse, void* caller, const void* method, float 
       parse, caller, method, expected_uses);
 }
 
-// With the byte set, C2 would inline nothing.
+// Clears the byte while C2 decides about a call. With the byte set, it would inline nothing.
 void* CompileFocus::OnCallGenerator(void* compile, void* callee, int vtable_index, bool dispatches,
                                     void* caller, bool allow_inline, float factor, void* receiver,
                                     bool allow_intrinsics) {

@@ -14,7 +14,7 @@ bool LoadsAddress(const uint8_t* code, size_t bytes, uint64_t address) {
   return address != 0 && memmem(code, bytes, &address, sizeof address) != nullptr;
 }
 
-// A call (E8) is relative to the instruction after it.
+// Returns whether the code calls an address. A call (E8) is relative to the instruction after it.
 bool Calls(const uint8_t* code, size_t bytes, uint64_t address) {
   constexpr size_t kCallBytes = 5;
   const uint8_t* const end = code + bytes;

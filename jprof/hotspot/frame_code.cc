@@ -23,14 +23,14 @@ bool Bytes(const uint8_t* at, const uint8_t* end, std::initializer_list<uint8_t>
 
 uint32_t Word32(const uint8_t* at) { return LoadAt<uint32_t>(reinterpret_cast<uint64_t>(at)); }
 
-// `sub rsp, bytes` at `at`?
+// Returns whether the instruction is `sub rsp, bytes`.
 bool SubtractsRsp(const uint8_t* at, const uint8_t* end, uint32_t bytes) {
   if (Bytes(at, end, {0x48, 0x83, 0xec}) && end - at >= 4) return at[3] == bytes && bytes < 0x80;
   return Bytes(at, end, {0x48, 0x81, 0xec}) && end - at >= 7 && Word32(at + 3) == bytes;
 }
 
-// The prologue pushes rbp and allocates the rest of the frame, or allocates all of it and then
-// stores rbp.
+// Returns the place of the caller while the prologue runs. It pushes rbp and allocates the rest of
+// the frame, or allocates all of it and then stores rbp.
 CallerPlace InPrologue(const uint8_t* code, const uint8_t* pc, const uint8_t* end, int32_t words) {
   const auto bytes = static_cast<uint32_t>(words) * 8;
   for (const uint8_t* at = code; at < end; ++at) {
@@ -69,15 +69,16 @@ bool Returns(const uint8_t* at, const uint8_t* end) {
   return at < end && *at == kRet;
 }
 
-// The slow path of the poll before a `ret`: lea r10, [pc of the poll]; mov [r15 + ...], r10; jmp
-// handler.
+// Recognises the slow path of the poll before a `ret`: lea r10, [pc of the poll]; mov [r15 + ...],
+// r10; jmp handler.
 bool PollsAtReturn(const uint8_t* begin, const uint8_t* at, const uint8_t* end) {
   if (Bytes(at, end, {0x4c, 0x8d, 0x15})) at += 7;
   if (at < end && *at == kJmp32 && at - begin >= 7) at -= 7;
   return Bytes(at, end, {0x4d, 0x89, 0x97}) && end - at > 7 && at[7] == kJmp32;
 }
 
-// A jump to the exception handler: jmp stub; or pop rdx (the return address); jmp rax or r10.
+// Recognises a jump to the exception handler: jmp stub; or pop rdx (the return address); jmp rax or
+// r10.
 bool JumpsToHandler(const uint8_t* at, const uint8_t* end) {
   return Bytes(at, end, {kJmp32}) || Bytes(at, end, {0x5a, 0xff, 0xe0}) ||
          Bytes(at, end, {0x5a, 0x41, 0xff, 0xe2});
@@ -136,7 +137,7 @@ int WordsPopped(const uint8_t* at, const uint8_t* end) {
   return words;
 }
 
-// push rbp; mov rbp, rsp; push r13 (the sender's sp).
+// Finds the instructions push rbp; mov rbp, rsp; push r13 (the sender's sp).
 int32_t FramePointerSet(const uint8_t* code, uint32_t size) {
   for (uint32_t at = 0; at + 6 <= size; ++at) {
     if (Bytes(code + at, code + size, {kPushRbp, 0x48, 0x8b, 0xec, 0x41, kPushRbp}))
@@ -145,7 +146,8 @@ int32_t FramePointerSet(const uint8_t* code, uint32_t size) {
   return -1;
 }
 
-// leave; (JDK 25: mov byte [r15 + ...], 0;) pop r13; mov rsp, rbx; jmp r13, with little in between.
+// Recognises leave; (JDK 25: mov byte [r15 + ...], 0;) pop r13; mov rsp, rbx; jmp r13, with little
+// in between.
 int FrameRemoved(const uint8_t* begin, const uint8_t* at, const uint8_t* end) {
   constexpr int kFar = 48, kMove = 8;
   const auto pops = [&](const uint8_t* p) { return Bytes(p, end, {0x41, kPopRbp}); };
@@ -163,12 +165,12 @@ int FrameRemoved(const uint8_t* begin, const uint8_t* at, const uint8_t* end) {
   return 0;
 }
 
-// mov r13, rsp; ... and rsp, -16; pushf; all registers by mov; sub rsp, 2688; fxsave [rsp]; ...
-// call; fxrstor [rsp]; ... mov rsp, r13.
+// Recognises mov r13, rsp; ... and rsp, -16; pushf; all registers by mov; sub rsp, 2688; fxsave
+// [rsp]; ... call; fxrstor [rsp]; ... mov rsp, r13.
 bool AdapterCallsVm(const uint8_t* begin, const uint8_t* at) {
   constexpr int kFar = 256;
   for (const uint8_t* back = at; back - 3 >= begin && at - back < kFar; --back) {
-    // After a pop rax, with the return address: the sp of the interpreter's caller.
+    // After a pop rax, with the return address, r13 is the sp of the interpreter's caller.
     if (Bytes(back - 3, at, {0x4c, 0x8b, 0xec})) return back - 4 < begin || back[-4] != 0x58;
     if (Bytes(back - 3, at, {0x49, 0x8b, 0xe5})) return false;
   }
@@ -239,7 +241,7 @@ int WordsPopped(const uint8_t* at, const uint8_t* end) {
                                                                        : 0;  // ldp x, y, [sp], 16
 }
 
-// add x29, sp, ...
+// Finds the instruction add x29, sp, ...
 int32_t FramePointerSet(const uint8_t* code, uint32_t size) {
   for (uint32_t at = 0; at + 4 <= size; at += 4) {
     if ((Instruction(code + at) & 0xffc003ff) == 0x910003fd) return static_cast<int32_t>(at + 4);
@@ -247,7 +249,7 @@ int32_t FramePointerSet(const uint8_t* code, uint32_t size) {
   return -1;
 }
 
-// ldp x29, x30, [sp], ...; ret, with little in between.
+// Recognises ldp x29, x30, [sp], ...; ret, with little in between.
 int FrameRemoved(const uint8_t* begin, const uint8_t* at, const uint8_t*) {
   for (int back = 4; back <= 48 && at - back >= begin; back += 4) {
     if (IsRet(Instruction(at - back))) return 0;
@@ -256,7 +258,7 @@ int FrameRemoved(const uint8_t* begin, const uint8_t* at, const uint8_t*) {
   return 0;
 }
 
-// stp x29, x30, [sp, -16]!; mov x29, sp; ... ldp x29, x30, [sp], 16.
+// Recognises stp x29, x30, [sp, -16]!; mov x29, sp; ... ldp x29, x30, [sp], 16.
 bool AdapterCallsVm(const uint8_t* begin, const uint8_t* at) {
   constexpr int kFar = 1024;
   for (int back = 4; back <= kFar && at - back >= begin; back += 4) {

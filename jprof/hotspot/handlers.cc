@@ -9,9 +9,9 @@ ProbeGlobals probe_globals;
 
 namespace {
 
-// A value that changes when another virtual thread is mounted. The address of the continuation's
-// entry on the stack is often the same for the next virtual thread. It suffices where the
-// scheduler's own methods, which run in between without a continuation, are recorded.
+// Returns a value that changes when another virtual thread is mounted. The address of the
+// continuation's entry on the stack is often the same for the next virtual thread. It suffices
+// where the scheduler's own methods, which run in between without a continuation, are recorded.
 template <bool kVirtualThreads, bool kFocused>
 uint64_t Continuation(const char* java_thread) {
   if constexpr (!kVirtualThreads) return 0;
@@ -22,7 +22,8 @@ uint64_t Continuation(const char* java_thread) {
                     : 0;
 }
 
-// Compiled code calls the handlers only for methods in focus, the interpreter for all.
+// Returns whether the method is out of focus. Compiled code calls the handlers only for methods in
+// focus, the interpreter for all.
 template <bool kFocused>
 [[gnu::always_inline]] inline bool OutOfFocus(void* method, uint64_t return_address,
                                               uint64_t continuation) {
@@ -31,8 +32,8 @@ template <bool kFocused>
          engine::IsIgnored(reinterpret_cast<uint64_t>(method), continuation);
 }
 
-// The return address is in the code of the entered method, and the stack pointer before the call is
-// in its frame. Both are available at no cost.
+// Records an entry. The return address is in the code of the entered method, and the stack pointer
+// before the call is in its frame. Both are available at no cost.
 template <class R, class Frames, bool kVirtualThreads, bool kFocused>
 int OnEntry(char* java_thread, void* method) {
   const auto return_address = reinterpret_cast<uint64_t>(__builtin_return_address(0));

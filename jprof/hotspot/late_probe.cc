@@ -62,19 +62,20 @@ Result<void> LateProbe::Install(const Vm& vm, engine::RecordingKind kind, Probin
   for (const char* name : kFlagsToClear) Set(name, 0);
   Set("DTraceMethodProbes", 1);
   DeoptimizeAll(jni);
-  // All code has probes now. Exits first: an entry that is recorded has a recorded exit.
+  // All code has probes now. The exits are redirected first: an entry that is recorded has a
+  // recorded exit.
   const Handlers handlers = HandlersFor(kind, probing, vm.thread_marks());
   Redirect(targets_.exit, handlers.exit);
   Redirect(targets_.entry, handlers.entry);
   return {};
 }
 
-// A compilation that compared the flag before it changed has installed its code when the safepoint
-// begins: it does not stop in between.
+// Deoptimises all compiled code. A compilation that compared the flag before it changed has
+// installed its code when the safepoint begins: it does not stop in between.
 void LateProbe::DeoptimizeAll(void* jni) {
   force_safepoint_(jni, nullptr);
   if (uint8_t* const limit = Vm::Flag(structs_, "PerMethodRecompilationCutoff")) {
-    int64_t value;  // -1: none
+    int64_t value;  // -1 if there is none
     std::memcpy(&value, limit, sizeof value);
     if (value >= 0 && value < INT32_MAX) ++value;
     std::memcpy(limit, &value, sizeof value);

@@ -14,7 +14,7 @@
 namespace jprof::hotspot {
 namespace {
 
-// Bounded read of a T at `offset`; zeroes past the end.
+// Reads a T at `offset`. Bytes past the end are zero.
 template <typename T>
 T Read(std::string_view bytes, uint64_t offset) {
   T value = {};
@@ -143,7 +143,8 @@ uint64_t LibjvmImage::FunctionWithProbe(std::string_view wanted) const {
   return found == 0 ? 0 : FunctionStart(bias_ + found);
 }
 
-// .eh_frame_hdr holds a sorted table of (function start, its FDE), both relative to the header.
+// Finds the start of the function that contains an address. .eh_frame_hdr contains a sorted table
+// of (function start, its FDE), both relative to the header.
 uint64_t LibjvmImage::FunctionStart(uint64_t address) const {
   constexpr uint8_t kDataRelativeSdata4 = 0x3b;
   const Section* section = Find(".eh_frame_hdr");

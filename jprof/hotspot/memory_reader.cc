@@ -11,8 +11,8 @@ namespace {
 
 constexpr int kPageBits = 12;
 
-// The kernel reads the eight bytes of the signal set before it checks `how`, which is deliberately
-// invalid.
+// Returns whether the kernel can read at an address. It reads the eight bytes of the signal set
+// before it checks `how`, which is deliberately invalid.
 bool KernelCanRead(uint64_t address) {
   const int saved = errno;
   syscall(SYS_rt_sigprocmask, -1, address, nullptr, 8);
@@ -71,8 +71,8 @@ bool MemoryReader::IsNativeCode(const unwind::Unwinder& unwinder, uint64_t pc) c
   return unwinder.FunctionAt(pc, &function);
 }
 
-// Cold and not inlined: a walk of the live process contains no call through a pointer except that
-// of SafeFetchN (tests/e2e/signal_safe_test.py).
+// These functions are cold and not inlined: a walk of the live process contains no call through a
+// pointer except that of SafeFetchN (tests/e2e/signal_safe_test.py).
 [[gnu::noinline, gnu::cold]] bool MemoryReader::ReadSource(uint64_t address, size_t bytes,
                                                            void* out) const {
   return source_->Read(address, bytes, out);

@@ -9,7 +9,7 @@ constexpr uint64_t kMostScopeBytes = 64 << 20;
 
 }  // namespace
 
-// The type of the level is CompLevel, one byte, from JDK 21 on; before, it is int.
+// From JDK 21 on, the type of the level is CompLevel, one byte; before, it is int.
 CompilerLevel::CompilerLevel(Fields& field)
     : level_(field("nmethod", "_comp_level")), is_byte_(field.OptionalSize("CompLevel") == 1) {}
 

@@ -10,8 +10,9 @@
 namespace jprof::hotspot {
 namespace {
 
-// C2 also removes calls of methods that it knows without inlining them: chains of StringBuilder
-// calls, and boxing whose result is not used. A VM without C2 lacks these flags.
+// Makes C2 keep the calls of methods that it knows without inlining them, which it removes
+// otherwise: chains of StringBuilder calls, and boxing whose result is not used. A VM without C2
+// lacks these flags.
 void KeepKnownCalls(const VmStructs& structs) {
   for (const char* name : {"OptimizeStringConcat", "EliminateAutoBox"}) {
     if (uint8_t* optimise = Vm::Flag(structs, name); optimise != nullptr) *optimise = 0;

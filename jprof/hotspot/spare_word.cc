@@ -31,8 +31,9 @@ class Constants {
 
 }  // namespace
 
-// libjvm.so does not export the table of JVMCI's fields. Its entries are as those of the table that
-// is exported, so they are found by the addresses of their two names.
+// Finds the offset of the word. libjvm.so does not export the table of JVMCI's fields. Its entries
+// are as those of the table that is exported, so they are found by the addresses of their two
+// names.
 Result<uint64_t> SpareWordOfThread(const LibjvmImage& image, const VmStructs& structs) {
   for (const char* name : {"UseJVMCICompiler", "EnableJVMCI"}) {
     if (Vm::IsOn(structs, name))

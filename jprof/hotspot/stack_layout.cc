@@ -34,8 +34,8 @@ StackLayout::StackLayout(Fields& field, const MemoryReader& memory)
       thread_bytes(field.Size("JavaThread")),
       method_(field) {}
 
-// Checks everything that is read to name the method: Method, ConstMethod, ConstantPool, class and
-// three symbols.
+// Checks everything that is read to name the method, which is in Method, ConstMethod, ConstantPool,
+// class and three symbols.
 bool StackLayout::IsReadable(uint64_t method, uint64_t const_method, MemoryReader& memory) const {
   const auto aligned = [&](uint64_t at, int64_t bytes) {
     return at % 8 == 0 && memory.Reaches(at, bytes);

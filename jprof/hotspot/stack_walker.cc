@@ -14,16 +14,16 @@ namespace jprof::hotspot {
 using unwind::Registers;
 using unwind::StackBounds;
 
-// The state that all walks share.
+// Contains the state that all walks share.
 struct StackWalker::Shared {
   Shared(Fields& field, const MemoryReader& reader) : layout(field, reader), memory(reader) {}
 
   StackLayout layout;
   MemoryReader memory;  // copied into each walk
   mutable ReturnFacts facts;
-  mutable std::atomic<int64_t> environment_offset = 0;  // of a JavaThread's JNIEnv; 0: unknown yet
+  mutable std::atomic<int64_t> environment_offset = 0;  // of the JNIEnv; 0 while unknown
 
-  // Whether a JavaThread of the calling thread begins at an address.
+  // Returns whether a JavaThread of the calling thread begins at an address.
   bool IsOwnThread(uint64_t address, uint64_t sp, MemoryReader& reader) const {
     const auto field = [&](uint64_t of, int64_t offset) {
       return reader.Get<uint64_t>(of + static_cast<uint64_t>(offset));

@@ -10,8 +10,8 @@ T At(const char* base, uint64_t offset) {
   return *reinterpret_cast<const T*>(base + offset);
 }
 
-// The value of an exported variable of libjvm.so, which the JVM itself has already loaded. Some
-// launchers open it with RTLD_LOCAL: then only `library` finds it.
+// Reads an exported variable of libjvm.so, which the JVM itself has already loaded. Some launchers
+// open it with RTLD_LOCAL: then only `library` finds it.
 template <typename T>
 bool Exported(void* library, const char* name, T* value) {
   void* symbol = dlsym(RTLD_DEFAULT, name);

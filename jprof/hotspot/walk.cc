@@ -9,8 +9,9 @@ namespace {
 
 using unwind::Unwinder;
 
-// Generated code was reached from native code. If the thread has recorded the place (its anchor),
-// that is more reliable than the result of unwinding.
+// Continues at the anchor if the thread has recorded the place at which native code was called.
+// This is more reliable than the result of unwinding, by which generated code was reached from
+// native code.
 void PreferAnchor(WalkState& walk) {
   const unwind::Registers unwound = walk.at;
   const uint64_t anchor = walk.anchor;
@@ -60,8 +61,9 @@ WalkStep StepGenerated(WalkState& walk) {
   }
 }
 
-// Whether the rest of the stack equals that of the last walk. The caller of a frame depends only on
-// pc, sp, fp and the words that are read, unless the frame is interrupted or native (anchors).
+// Returns whether the remaining stack equals that of the last walk. The caller of a frame depends
+// only on pc, sp, fp and the words that are read, unless the frame is interrupted or native
+// (anchors).
 bool JoinsLast(WalkState& walk) {
   LastStack& last = *walk.last;
   const bool may_join = !walk.is_top && walk.IsCode(walk.at.pc);
@@ -71,8 +73,8 @@ bool JoinsLast(WalkState& walk) {
   return false;
 }
 
-// Terminates: every step goes up the stack or uses an anchor, of which there is one for each entry
-// into Java further up.
+// Walks the remaining stack. Terminates, because every step goes up the stack or uses an anchor, of
+// which there is one for each entry into Java further up.
 void StepToTheEnd(WalkState& walk) {
   while (!walk.result.truncated) {
     if (walk.last != nullptr && JoinsLast(walk)) return;

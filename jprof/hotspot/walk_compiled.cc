@@ -11,7 +11,7 @@ void NoteCode(WalkState& walk, uint64_t header, int32_t id) {
   if (walk.last != nullptr) walk.last->IsOf({header, id});
 }
 
-// Adds the frames from `first` on to the facts.
+// Remembers the frames from `first` on for later walks.
 void Remember(WalkState& walk, const CodeBlob& blob, uint32_t first) {
   const int32_t id = walk.layout.nmethod.CompileId(walk.memory, blob.header);
   NoteCode(walk, blob.header, id);
@@ -25,8 +25,8 @@ void Remember(WalkState& walk, const CodeBlob& blob, uint32_t first) {
       {walk.FrameOf(first), walk.NextFrame()});
 }
 
-// The scope at the frame's pc. A return address has its own entry. Any other instruction belongs to
-// the next entry, as in the VM.
+// Returns the scope at the frame's pc. A return address has its own entry. Any other instruction
+// belongs to the next entry, as in the VM.
 uint32_t ScopeAt(WalkState& walk, const CodeBlob& blob, const DebugInformation& debug) {
   const unwind::Registers& at = walk.at;
   const bool may_be =
@@ -39,7 +39,7 @@ uint32_t ScopeAt(WalkState& walk, const CodeBlob& blob, const DebugInformation& 
 }
 
 // Calls visit(Scope, Method*) for the methods inlined into each other, innermost first, from the
-// scope at `at` on; 0: none. Returns whether the chain was read to its end.
+// scope at `at` on, which is 0 if there is none. Returns whether the chain was read to its end.
 bool VisitScopes(const StackLayout& layout, MemoryReader& memory, const DebugInformation& debug,
                  uint32_t at, auto visit) {
   Scope scope;
@@ -68,15 +68,16 @@ void EmitScopes(WalkState& walk, const CodeBlob& blob, uint64_t method) {
   if (!VisitScopes(layout, memory, debug, at, emit)) walk.Emit(own, method, -1);
 }
 
-// String.indexOf pushes its initial sp, possibly above space for a short string, which may contain
-// stale return addresses. 0: the last word that was pushed is something else.
+// Returns the distance in words from sp to the initial sp of String.indexOf, which has pushed it,
+// possibly above space for a short string, which may contain stale return addresses. Returns 0 if
+// the last word that was pushed is something else.
 int32_t PushedBeforeSavedSp(const WalkState& walk) {
   const uint64_t sp = walk.at.sp;
   const uint64_t words = walk.OnStack(sp) ? (walk.Word(sp) - sp) / 8 : 0;
   return words == 1 || words == 3 ? static_cast<int32_t>(words) : 0;
 }
 
-// `first`: the index of the method's innermost frame.
+// Steps to the caller. `first` is the index of the method's innermost frame.
 WalkStep ToCaller(WalkState& walk, const CodeBlob& blob, uint32_t first) {
   const auto words = static_cast<int32_t>(blob.frame_words);
   Caller caller;

@@ -16,8 +16,8 @@ void EmitInterpreted(WalkState& walk, uint64_t method, uint64_t bcp) {
             in_code(bcp) ? static_cast<int32_t>(bcp - shape.code) : 0);
 }
 
-// Whether the compiled method that contains `pc` may have its frame at sp: it returns to generated
-// code.
+// Returns whether the compiled method that contains `pc` may have its frame at sp, because it
+// returns to generated code.
 bool IsFrameOf(WalkState& walk, uint64_t pc, uint64_t sp) {
   const CodeBlob& blob = walk.BlobAt(pc);
   if (blob.kind != BlobKind::kMethod && blob.kind != BlobKind::kNativeMethod) return false;
@@ -25,8 +25,8 @@ bool IsFrameOf(WalkState& walk, uint64_t pc, uint64_t sp) {
   return blob.frame_words > 0 && walk.OnStack(slot) && walk.MayReturnTo(walk.Word(slot));
 }
 
-// The caller's sp is the given one, or the one in the interpreter's register (which is not always
-// set yet): there must be a compiled caller's frame.
+// Steps to a caller whose sp is the given one, or the one in the interpreter's register (which is
+// not always set yet) if only there a compiled caller's frame is found.
 WalkStep ToCaller(WalkState& walk, uint64_t pc, uint64_t sp) {
   const uint64_t entry_sp = walk.interpreter.entry_sp;
   const bool by_register = walk.OnStack(entry_sp) && entry_sp > sp && !IsFrameOf(walk, pc, sp) &&
@@ -34,8 +34,8 @@ WalkStep ToCaller(WalkState& walk, uint64_t pc, uint64_t sp) {
   return walk.To({pc, by_register ? entry_sp : sp, walk.at.fp});
 }
 
-// Between a call and the frame of the callee (adapters, method entries): the return address is on
-// top of the stack, or below the caller's sp, or in a register.
+// Steps from a place between a call and the frame of the callee (adapters, method entries). The
+// return address is on top of the stack, or below the caller's sp, or in a register.
 WalkStep BeforeFrame(WalkState& walk) {
   const uint64_t sp = walk.at.sp;
   const uint64_t top = kCallPushes && walk.OnStack(sp) ? walk.Word(sp) : walk.at.link;
@@ -48,7 +48,7 @@ WalkStep BeforeFrame(WalkState& walk) {
   return walk.MayReturnTo(popped) ? ToCaller(walk, popped, sp) : WalkStep::kLost;
 }
 
-// In a method entry, before fp is set for the frame.
+// Steps from a method entry, before fp is set for the frame.
 WalkStep Entering(WalkState& walk, const CodeBlob& blob, uint64_t frame_from) {
   if (walk.layout.IsMethod(walk.interpreter.entry_method, walk.memory)) {
     EmitInterpreted(walk, walk.interpreter.entry_method, 0);
@@ -64,7 +64,8 @@ WalkStep Entering(WalkState& walk, const CodeBlob& blob, uint64_t frame_from) {
   return BeforeFrame(walk);
 }
 
-// After the frame was removed, before the jump to the caller: the method has returned.
+// Steps from a method that has returned: its frame was removed, but the jump to the caller is still
+// to come.
 WalkStep Leaving(WalkState& walk, int removed) {
   const unwind::Registers& at = walk.at;
   const uint64_t pc = removed == 1 ? walk.Word(at.sp) : walk.interpreter.leave_return;
@@ -76,7 +77,7 @@ WalkStep Leaving(WalkState& walk, int removed) {
 WalkStep StepFrame(WalkState& walk, const CodeBlob& blob, bool in_entry) {
   const uint64_t fp = walk.at.fp, sp = walk.at.sp;
   if (!walk.OnStack(fp, 16)) return WalkStep::kLost;
-  // 0: not pushed yet.
+  // Returns 0 if the word is not pushed yet.
   const auto pushed = [&](int word) {
     const uint64_t slot = fp + static_cast<uint64_t>(int64_t{word} * 8);
     return sp <= slot ? walk.Word(slot) : 0;
@@ -89,7 +90,7 @@ WalkStep StepFrame(WalkState& walk, const CodeBlob& blob, bool in_entry) {
   } else {
     EmitInterpreted(walk, method, pushed(InterpreterFrame::kBcp));
   }
-  // The first word that is pushed below fp.
+  // The sender's sp is the first word that is pushed below fp.
   const bool has_sender_sp = sp <= fp + static_cast<uint64_t>(InterpreterFrame::kSenderSp * 8L);
   const uint64_t sender_sp =
       has_sender_sp ? pushed(InterpreterFrame::kSenderSp) : walk.interpreter.entry_sp;

@@ -8,7 +8,7 @@ namespace {
 constexpr char kCallStub[] = "call_stub";
 constexpr uint64_t kMostPrologue = 16;  // bytes
 
-// To native code or, if only Java frames are walked, to the Java code that called it.
+// Steps to native code or, if only Java frames are walked, to the Java code that called it.
 WalkStep ToNativeCaller(WalkState& walk, uint64_t anchor) {
   const unwind::Registers& at = walk.at;
   if (!walk.OnStack(at.fp, 16) || !walk.OnStack(anchor, 24)) return WalkStep::kLost;
@@ -20,7 +20,7 @@ WalkStep ToNativeCaller(WalkState& walk, uint64_t anchor) {
   return walk.ToAnchor() ? WalkStep::kCaller : WalkStep::kLost;
 }
 
-// Like MayReturnTo, but also accepts native code, which calls some stubs like the call stub.
+// Is like MayReturnTo, but also accepts native code, which calls some stubs like the call stub.
 bool StubMayReturnTo(WalkState& walk, uint64_t pc, uint64_t* target) {
   constexpr uint64_t kBefore = 16;
   if (walk.IsCode(pc)) return walk.MayReturnTo(pc, target);
@@ -35,7 +35,8 @@ bool IsJavaCode(WalkState& walk, uint64_t pc) {
          kind == BlobKind::kInterpreter || walk.IsCallStub(pc);
 }
 
-// In bytes: C1 pushes the arguments of some of its stubs, and pops them after the call.
+// Returns how many bytes of arguments were pushed: C1 pushes those of some of its stubs, and pops
+// them after the call.
 uint64_t PushedFor(WalkState& walk, uint64_t return_address) {
   const CodeBlob& blob = walk.BlobAt(return_address);
   if (blob.kind != BlobKind::kMethod) return 0;
@@ -52,7 +53,7 @@ bool FindCall(WalkState& walk, const CodeBlob& blob, Caller* caller) {
     *caller = {at.link, at.sp, at.fp};
     return true;
   }
-  // Entered by exceptions and deoptimisation.
+  // Such a stub is entered by exceptions and deoptimisation.
   const bool is_jumped_to = blob.complete < 0 && blob.frame_words > 0;
   for (uint64_t slot = at.sp; slot < at.sp + kMostWords * 8 && walk.OnStack(slot); slot += 8) {
     uint64_t target = 0;
