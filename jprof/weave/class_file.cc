@@ -9,7 +9,8 @@
 namespace jprof::weave {
 namespace {
 
-// Bytes of an entry after its tag; 0: there is no such tag, or the entry is a text.
+// Lists the bytes of an entry after its tag. They are 0 if there is no such tag, or if the entry is
+// a text.
 constexpr std::array<uint8_t, 21> kEntrySizes = {0, 0, 0, 4, 4, 8, 8, 2, 2, 4, 4,
                                                  4, 4, 0, 0, 3, 2, 4, 4, 2, 2};
 

@@ -52,7 +52,7 @@ class TableEditor {
     if (cursor_.ok()) out_.SetU2(end_ - cursor_.left() - 2, value);
   }
 
-  // A start and a length.
+  // Adjusts a range, which has a start and a length.
   void Range() {
     const uint32_t start = ReadU2(cursor_);
     const uint32_t from = layout_.DebugOffset(start);
@@ -61,7 +61,7 @@ class TableEditor {
     Replace(to == Layout::kNowhere ? to : to - from);
   }
 
-  // The target of a type annotation (JVM specification, 4.7.20.1).
+  // Adjusts the target of a type annotation (JVM specification, 4.7.20.1).
   void Target() {
     const uint8_t type = ReadU1(cursor_);
     if (type == 0x40 || type == 0x41) {  // local variables

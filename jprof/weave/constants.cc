@@ -90,7 +90,7 @@ void Constants::IndexClasses() {
   }
 }
 
-// Of several classes of one name the first is kept.
+// Remembers the index of a class. Of several classes of one name the first is kept.
 void Constants::Remember(std::string_view name, uint16_t index) {
   NamedClass& place = Find(name);
   if (place.index != 0) return;

@@ -9,7 +9,7 @@
 namespace jprof::weave {
 namespace {
 
-// Verification types.
+// These are the verification types.
 constexpr uint8_t kTop = 0;
 constexpr uint8_t kIntType = 1;
 constexpr uint8_t kFloatType = 2;
@@ -19,7 +19,7 @@ constexpr uint8_t kUninitializedThis = 6;
 constexpr uint8_t kObject = 7;
 constexpr uint8_t kUninitialized = 8;
 
-// Kinds of frames: the first of each range.
+// These are the kinds of frames, each the first of its range.
 constexpr uint8_t kOneItem = 64;
 constexpr uint8_t kReserved = 128;
 constexpr uint8_t kOneItemExtended = 247;
@@ -30,7 +30,8 @@ constexpr uint8_t kFull = 255;
 
 constexpr uint16_t kStatic = 0x0008;
 
-// Frames that list thousands of locals, which they inherited, would need gigabytes and seconds.
+// Limits the frames: those that list thousands of locals, which they inherited, would need
+// gigabytes and seconds.
 constexpr size_t kMostBytes = size_t{64} << 20;
 
 bool RepeatsLocals(uint8_t kind) { return kind < kChop || kind == kSameExtended; }
@@ -179,7 +180,8 @@ std::optional<Frames::Type> Frames::ExceptionAt(const Frame& frame) const {
   return stack_.size() == 1 ? std::optional(stack_[0]) : std::nullopt;
 }
 
-// Writes the frame with the answer, which is null, on the stack and the locals of the entry.
+// Writes the frame with the result of the call, which is null, on the stack and the locals of the
+// entry.
 void Frames::WriteNoAnswer(Output& out) {
   const Type answer = {kObject, insertions_->answer_class};
   out.U1(static_cast<uint8_t>(kOneItem + DeltaTo(insertions_->no_answer)));

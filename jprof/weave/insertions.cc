@@ -5,8 +5,8 @@
 namespace jprof::weave {
 namespace {
 
-// The shortest instruction that pushes the number, which is not negative; empty if its constant
-// does not fit.
+// Returns the shortest instruction that pushes the number, which is not negative. It is empty if
+// the number's constant does not fit.
 Snippet Push(uint32_t number, Constants& constants) {
   Snippet push;
   if (number <= 5) {
@@ -27,7 +27,8 @@ Snippet Push(uint32_t number, Constants& constants) {
   return push;
 }
 
-// lload or lstore; `with_0` is the form for local variable 0, which those for 1 to 3 follow.
+// Returns an lload or lstore. `with_0` is the form for local variable 0, which those for 1 to 3
+// follow.
 Snippet LocalAccess(uint8_t general, uint8_t with_0, uint16_t local) {
   Snippet access;
   if (local <= 3) {
@@ -59,7 +60,8 @@ Snippet Join(const Parts&... parts) {
   return joined;
 }
 
-// The short instructions for local variables 0 to 3 have consecutive opcodes, four for each type.
+// Returns the load of a local variable. The short instructions for local variables 0 to 3 have
+// consecutive opcodes, four for each type.
 Snippet Load(uint8_t general, uint16_t local) {
   return LocalAccess(general, static_cast<uint8_t>(26 + 4 * (general - opcode::kIload)), local);
 }
@@ -163,7 +165,7 @@ bool Announce(const Target& target, Constants& constants, Insertions& all) {
   return all.before_return.code.size() != 0;
 }
 
-// aload_0, aload_1, call, dup, ifnull none, areturn; none: pop
+// Makes a method begin with aload_0, aload_1, call, dup, ifnull none, areturn; none: pop.
 bool Answer(Constants& constants, Insertions& all) {
   const Snippet call = Call(CounterMethod::kAnswer, constants);
   all.answer_class = constants.Class("java/lang/Class");

@@ -13,8 +13,9 @@ namespace {
 
 constexpr uint32_t kLargest = 65535;
 constexpr uint32_t kLargestCompiled = 8000;  // HotSpot's HugeMethodLimit
-// The first class file version with stack map frames. If the frames of such a class are wrong, the
-// VM infers the types, as it does for older classes, so the class is woven without frames.
+// This is the first class file version with stack map frames. If the frames of such a class are
+// wrong, the VM infers the types, as it does for older classes, so the class is woven without
+// frames.
 constexpr uint16_t kFirstWithFrames = 50;
 
 bool CallsOrCatches(const CodeAttribute& code) {

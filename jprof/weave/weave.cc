@@ -17,7 +17,7 @@ bool IsEmptyFinalizer(const MethodInfo& method, const CodeAttribute& code) {
   return method.name == "finalize" && method.descriptor == "()V" && code.code.size() == 1;
 }
 
-// Weaves one class. The bytes behind the constant pool are made in body_; what is not changed is
+// Weaves one class. The bytes behind the constant pool are made in body_. What is not changed is
 // copied in large pieces.
 class ClassWeaver {
  public:
