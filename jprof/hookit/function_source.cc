@@ -27,7 +27,7 @@ struct Module {
   const char* path = nullptr;  // as the dynamic linker has it; empty: the program
 };
 
-// glibc 2.35 and later: takes no lock.
+// Takes no lock (glibc 2.35 and later).
 extern "C" int _dl_find_object(void* address, dl_find_object* result) noexcept
     __attribute__((weak));
 
@@ -59,19 +59,20 @@ Module ModuleOf(uint64_t address) {
   return search.found;
 }
 
-// Paths that the dynamic linker does not have in full: the program's, and relative ones. Needs
-// little stack: a handler of signals may have no more than 8 KiB.
+// Stores paths that the dynamic linker does not have in full: the program's, and relative ones.
+// Needs little stack, because a handler of signals may have no more than 8 KiB.
 class KnownPaths {
  public:
   void Unlock() { new (&lock_) SpinLock; }
 
-  // A library was unloaded: a relative path may lead to another file from now on.
+  // Forgets that the paths are current. A library was unloaded, so a relative path may lead to
+  // another file from now on.
   void Forget() {
     const UninterruptedLock guard(lock_);
     for (Known& known : std::span(known_, count_)) known.is_current = false;
   }
 
-  // The full path; `path` itself if there is no space left.
+  // Returns the full path, or `path` itself if there is no space left.
   std::string_view Of(const char* path) {
     const std::string_view text = path;
     if (text.starts_with('/') && !text.starts_with(kOwnProcess)) return text;
@@ -103,14 +104,15 @@ class KnownPaths {
     bool is_current = false;  // no library has been unloaded since
   };
 
-  // Of a link in /proc, its target: another process has other files there.
+  // Returns a full path. That of a link in /proc is its target, because another process has other
+  // files there.
   std::string_view Make(std::string_view text) {
     if (text.empty() || text.starts_with(kOwnProcess)) {
       const char* const link = text.empty() ? kProgram : text.data();
       const ssize_t length = readlink(link, full_, PATH_MAX);
       if (length > 0) return {full_, static_cast<size_t>(length)};
       if (!text.empty()) return text;
-      // As the program was started, where /proc is not mounted.
+      // Where /proc is not mounted, the path is that by which the program was started.
       text = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
       if (text.starts_with('/')) return text;
     }

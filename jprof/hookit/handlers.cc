@@ -5,8 +5,8 @@
 namespace jprof::hookit {
 namespace {
 
-// The stack pointer at the call of the hook is in the function's frame. The hooks that the compiler
-// calls (hooks.cc) leave to these by a jump, so that it is still the same here.
+// Records an entry. The stack pointer at the call of the hook is in the function's frame. The hooks
+// that the compiler calls (hooks.cc) leave to these by a jump, so that it is still the same here.
 template <class R>
 void OnEntry(void* function, void*) {
   engine::Enter<R, engine::FunctionFrames>(engine::FunctionEvent(

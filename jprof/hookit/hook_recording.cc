@@ -37,7 +37,8 @@ constexpr Handlers kFirst = {FirstEnter, FirstLeave};
 
 enum class State { kNotStarted, kStarting, kStarted };
 
-// The hooks' only globals, beside the handlers: whatever calls a hook passes a function only.
+// These are the hooks' only globals beside the handlers, because a call of a hook passes only a
+// function.
 std::atomic<State> state = State::kNotStarted;
 // Hooks are called before this library's constructors and after its destructors: all of these are
 // constant-initialised, and objects with a destructor are never destroyed.
@@ -48,8 +49,8 @@ bool finished = false;
 bool expected = false;
 bool records_children = false;
 bool has_sleds = false;
-// In a child made by fork(), the functions that its only thread had entered. They are in memory of
-// the parent's recording, which the child keeps.
+// In a child made by fork(), these are the functions that its only thread had entered. They are in
+// memory of the parent's recording, which the child keeps.
 std::span<const engine::Frame> open_frames;
 // The thread that starts the recording calls hooks itself if what it uses has them.
 __thread bool starting __attribute__((tls_model("initial-exec"))) = false;
@@ -69,7 +70,7 @@ const char* Environment(const char* name) {
   return value != nullptr ? value : "";
 }
 
-// Error (wrong use): an option that needs a JVM.
+// Fails with wrong use for an option that needs a JVM.
 Result<void> CheckOptions(const agent::AgentOptions& options, const agent::Plan& plan) {
   if (plan.source != agent::Source::kProbe) return WrongUse("SCS and TPROF need a JVM");
   if (plan.sampling) return WrongUse("SAMPLE needs a JVM");
@@ -86,7 +87,8 @@ void NoteUnpatched(engine::Session& session) {
   session.writer().header()->unpatched_modules = UnpatchedModules();
 }
 
-// What the report says of sleds that are left as they are; empty: nothing.
+// Returns what the report states about sleds that are left as they are, or an empty text if there
+// are none.
 std::string SledNote() {
   const uint32_t left = SledsLeft();
   if (left == 0) return "";
@@ -101,7 +103,7 @@ Result<void> WriteMeta(const agent::AgentOptions& options, const std::string& di
   return profile::WriteWholeFile(directory + "/" + profile::kMetaFile, text);
 }
 
-// Sets `own`. Nothing happens where the options say that this process is not recorded.
+// Sets `own`. Does nothing if the options exclude this process.
 Result<Handlers> Start() {
   const char* typed = getenv(agent::kHookOptionsVariable);
   if (typed == nullptr) return InertHandlers();
@@ -143,8 +145,8 @@ std::span<const engine::Frame> OpenFrames(const engine::Thread& thread) {
   return {thread.timeline.frames + 1, thread.cursor.top};
 }
 
-// In a child made by fork(): its recording begins at its first hook, unless an agent records this
-// process.
+// Prepares a child made by fork(): its recording begins at its first hook, unless an agent records
+// this process.
 void InChild() {
   if (state == State::kStarting) {  // by a thread that this process does not have
     own = {};
@@ -178,7 +180,7 @@ Handlers StartOrSayWhyNot() {
   return InertHandlers();
 }
 
-// Other threads wait: their events count too.
+// Starts the recording once. Other threads wait, because their events count too.
 void StartOnce() {
   State seen = State::kNotStarted;
   if (!state.compare_exchange_strong(seen, State::kStarting)) {
@@ -193,14 +195,15 @@ void StartOnce() {
   if (own.session != nullptr) AwaitTracer();
 }
 
-// The program must find its errno as it was.
+// Starts the recording at an event. The program must find its errno as it was.
 void StartAtEvent() {
   const int error = errno;
   StartOnce();
   errno = error;
 }
 
-// These leave by a jump, as the hooks do: the handler sees the stack pointer of the function.
+// These functions leave by a jump, as the hooks do: the handler sees the stack pointer of the
+// function.
 void FirstEnter(void* function, void* call_site) {
   if (starting) return;
   StartAtEvent();
@@ -268,8 +271,8 @@ void EndBefore(std::string_view what) {
 
 namespace {
 
-// A library that the program loads is the first with sleds. The dynamic linker's lock is held: a
-// thread that begins the recording now is not waited for.
+// Is called when a library with sleds has been loaded. The dynamic linker's lock is held: a thread
+// that begins the recording now is not waited for.
 void OnLateSleds() {
   has_sleds = true;
   if (state == State::kNotStarted) return StartOnce();
@@ -277,8 +280,8 @@ void OnLateSleds() {
   if (session != nullptr && !finished) NoteUnpatched(*session);
 }
 
-// Sleds call nothing before they are patched, so that their recording cannot begin with the first
-// call.
+// Begins the recording when the library is loaded if there are sleds: they call nothing before they
+// are patched, so that it cannot begin with the first call.
 [[gnu::constructor]] void AtLoad() {
   expected = getenv(agent::kHookOptionsVariable) != nullptr;
   if (!expected) return;

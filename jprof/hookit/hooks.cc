@@ -1,6 +1,6 @@
-// What programs call: the hooks of -finstrument-functions, and functions of the C library that end
-// frames or the process without a hook. These have an effect if the library comes before the C
-// library: preloaded, or linked with the program.
+// Defines what programs call: the hooks of -finstrument-functions, and functions of the C library
+// that end frames or the process without a hook. These have an effect if the library comes before
+// the C library: preloaded, or linked with the program.
 #include "jprof/hookit/hooks.h"
 
 #include <dlfcn.h>
@@ -28,15 +28,15 @@ using namespace jprof;
 
 namespace {
 
-// The next definition of a function that this library replaces; if this library is loaded as an
-// agent only, the program's.
+// Returns the next definition of a function that this library replaces. If this library is loaded
+// as an agent only, that is the program's.
 void* Find(const char* name) {
   void* const next = dlsym(RTLD_NEXT, name);
   return next != nullptr ? next : dlsym(RTLD_DEFAULT, name);
 }
 
-// Found when the library is loaded, as dlsym must not be called in a signal handler, or by a call
-// that comes before that.
+// Finds the next definition of a function when the library is loaded, as dlsym must not be called
+// in a signal handler, or by a call that comes before that.
 template <class Function>
 class NextFunction {
  public:
@@ -84,8 +84,8 @@ constinit NextFunction<_Unwind_Word(_Unwind_Context*)> unwind_stack_pointer("_Un
 
 }  // namespace
 
-// A tracer that counts the instructions of threads begins when the second is called, and writes its
-// counts where the first tells.
+// A tracer that counts the instructions of threads begins when jprof_instructions_begin is called,
+// and writes its counts where jprof_thread_instructions_offset states.
 JPROF_EXPORTED int64_t jprof_thread_instructions_offset;
 int64_t jprof_thread_instructions_offset = 0;
 JPROF_EXPORTED [[gnu::noinline, gnu::used]] void jprof_instructions_begin() {}
@@ -111,8 +111,8 @@ JPROF_EXPORTED void __longjmp_chk(__jmp_buf_tag* target, int value) noexcept {
 }
 
 #if !defined(__clang__)  // which has no such attribute
-// An exception of C++ continues in a function, in a handler or in destructors: the frames below it
-// are gone. The symbol has the version that programs ask for, because without one it would also
+// Ends the frames below the function in which an exception of C++ continues, in a handler or in
+// destructors. The symbol has the version that programs ask for, because without one it would also
 // replace the function in this library's own copy of the C++ runtime. The context is of the
 // unwinder that the program uses, not of that copy.
 extern "C" [[gnu::visibility("default")]] __attribute__((symver("__gxx_personality_v0@CXXABI_1.3")))
@@ -133,8 +133,8 @@ JPROF_EXPORTED int dlclose(void* library) noexcept {
   return result;
 }
 
-// The clock is read without a system call, which PR_SET_TSC and the strict mode forbid, as the mode
-// forbids files to grow.
+// Ends the recording before PR_SET_TSC and the strict mode, because they forbid the instruction
+// that reads the clock without a system call. The mode also forbids files to grow.
 JPROF_EXPORTED int prctl(int option, ...) {
   va_list list;
   va_start(list, option);

@@ -5,8 +5,9 @@
 
 namespace jprof::hookit {
 
-// glibc, sysdeps/x86_64/jmpbuf-offsets.h and sysdeps/unix/sysv/linux/x86_64/pointer_guard.h: word 6
-// is the stack pointer, combined with the guard in the thread's control block and rotated.
+// Returns the stack pointer of a jump target. By glibc's sysdeps/x86_64/jmpbuf-offsets.h and
+// sysdeps/unix/sysv/linux/x86_64/pointer_guard.h, word 6 is the stack pointer, combined with the
+// guard in the thread's control block and rotated.
 uint64_t StackPointerOf([[maybe_unused]] const __jmp_buf_tag& target) {
 #if defined(__x86_64__)
   constexpr int kStackPointer = 6, kRotation = 17;

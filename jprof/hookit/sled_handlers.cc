@@ -1,4 +1,5 @@
-// Compiled for general registers only (CMakeLists.txt): a sled does not save vector registers.
+// This file is compiled for general registers only (CMakeLists.txt), because a sled does not save
+// vector registers.
 #include "jprof/hookit/sled_handlers.h"
 
 #include "jprof/engine/events.h"
@@ -8,7 +9,7 @@
 namespace jprof::hookit {
 
 extern "C" {
-// Called by the code of the sleds, in sled_code_x86_64.S.
+// These variables are used by the code of the sleds, in sled_code_x86_64.S.
 SledHandler jprof_sled_enter [[gnu::visibility("hidden")]];
 SledHandler jprof_sled_leave [[gnu::visibility("hidden")]];
 uint8_t jprof_vector_bytes [[gnu::visibility("hidden")]] = 16;  // the size of a vector register
@@ -31,7 +32,7 @@ void Leave(uint64_t function, uint64_t sp) {
   engine::Leave<R, engine::SledFrames>(engine::FunctionEvent(function, sp));
 }
 
-// Counters are read by functions that may use vector registers.
+// Records an entry by functions that may use vector registers, because they read counters.
 template <class R>
 int EnterCounted(uint64_t function, uint64_t sp, uint64_t, uint64_t, uint64_t, int64_t) {
   return engine::Enter<R, engine::SledFrames>(engine::FunctionEvent(function, sp));

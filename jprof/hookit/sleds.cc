@@ -32,7 +32,7 @@
 #if defined(__x86_64__)
 
 extern "C" {
-// sled_code_x86_64.S
+// These are defined in sled_code_x86_64.S.
 void jprof_entry_sled();
 void jprof_exit_sled();
 void jprof_tail_sled();
@@ -41,7 +41,7 @@ void jprof_tail_sled();
 namespace jprof::hookit {
 namespace {
 
-// An entry of the section, version 2: its addresses are relative to their own place.
+// Represents an entry of the section, version 2. Its addresses are relative to their own place.
 struct MapEntry {
   int64_t address;
   int64_t function;
@@ -67,14 +67,14 @@ struct Module {
   std::span<const MapEntry> sleds;
 };
 
-// The functions by number; number 0 is none. Addresses of modules that are unloaded stay.
+// Contains the functions by number; number 0 is none. Addresses of modules that are unloaded stay.
 std::vector<uint64_t>* functions = nullptr;
 void (*on_late_sleds)() = nullptr;
 uint32_t left = 0;  // tail sleds that are not patched
 profile::UncountedRecord unpatched;
 bool watching = false;                     // the dynamic linker calls OnModules
 std::vector<uint64_t>* patched = nullptr;  // the tables of the modules that are loaded
-std::vector<uint64_t>* pages = nullptr;    // of stubs: all are alike
+std::vector<uint64_t>* pages = nullptr;    // of stubs, which are all alike
 
 template <class T>
 std::optional<std::vector<T>> ReadAt(int file, uint64_t offset, size_t count) {
@@ -85,7 +85,7 @@ std::optional<std::vector<T>> ReadAt(int file, uint64_t offset, size_t count) {
   return all;
 }
 
-// The header of a section of an ELF file by its name.
+// Returns the header of a section of an ELF file by its name.
 std::optional<Elf64_Shdr> FindSection(const char* path, const char* wanted) {
   const Fd file(open(path, O_RDONLY | O_CLOEXEC));
   if (!file) return std::nullopt;
@@ -135,8 +135,8 @@ struct Stubs {
   const uint8_t* tail = nullptr;
 };
 
-// Makes a page of jumps in the reach of the module's code. Below the module, because above the
-// program is its heap. Returns its address.
+// Makes a page of jumps within reach of the module's code. It is below the module, because the
+// program's heap is above the program. Returns its address.
 Result<uint64_t> MakePage(const Module& module) {
   void* page = MAP_FAILED;
   for (uint64_t at = module.begin & ~(kPage - 1); page == MAP_FAILED;) {
@@ -158,7 +158,8 @@ Result<uint64_t> MakePage(const Module& module) {
   return pages->back();
 }
 
-// A page that was made for another module serves every module in its reach.
+// Returns the stubs for a module. A page that was made for another module serves every module
+// within its reach.
 Result<Stubs> StubsFor(const Module& module) {
   const auto near = std::ranges::find_if(*pages, [&](uint64_t page) {
     return std::max(module.end, page + kPage) - std::min(module.begin, page) <= kReach;
@@ -169,7 +170,7 @@ Result<Stubs> StubsFor(const Module& module) {
   return Stubs{code, code + kStubBytes, code + 2 * kStubBytes};
 }
 
-// push $number; then a call or a jump, and a byte that has no effect.
+// Writes push $number; then a call or a jump, and a byte that has no effect.
 void PatchSled(uint8_t* sled, uint32_t number, const uint8_t* target, bool call) {
   uint8_t code[kSledBytes] = {0x68};
   std::memcpy(code + 1, &number, sizeof number);
@@ -177,28 +178,29 @@ void PatchSled(uint8_t* sled, uint32_t number, const uint8_t* target, bool call)
   const auto distance = static_cast<int32_t>(target - (sled + kSledBytes - 1));
   std::memcpy(code + 6, &distance, sizeof distance);
   code[10] = 0x90;
-  // The first two bytes last: until then the sled is as before for a thread that executes it.
+  // The first two bytes are written last: until then the sled is as before for a thread that
+  // executes it.
   std::memcpy(sled + 2, code + 2, kSledBytes - 2);
   uint16_t first;
   std::memcpy(&first, code, sizeof first);
   __atomic_store_n(reinterpret_cast<uint16_t*>(sled), first, __ATOMIC_RELEASE);
 }
 
-// Whether the bytes are those of a sled that is not patched.
+// Returns whether the bytes are those of a sled that is not patched.
 bool IsSled(const uint8_t* at, uint8_t kind) {
   return kind == kExit ? at[0] == 0xc3 : at[0] == 0xeb && at[1] == kSledBytes - 2;
 }
 
-// Whether a jump that is always taken follows a tail sled. Before clang 19 the sled may be between
-// a comparison and a conditional jump: nothing there tells whether the function ends.
+// Returns whether a jump that is always taken follows a tail sled. Before clang 19 the sled may be
+// between a comparison and a conditional jump, where nothing indicates whether the function ends.
 bool LeavesFunction(const uint8_t* code) {
   while (*code == 0x2e || *code == 0x3e || (*code & 0xf0) == 0x40) ++code;  // prefixes
   constexpr uint8_t kJump = 4;  // in a ModRM byte behind 0xff
   return *code == 0xe9 || *code == 0xeb || (*code == 0xff && (code[1] >> 3 & 7) == kJump);
 }
 
-// The numbers of the module's functions: consecutive sleds of a function are together in the table.
-// Fails if functions were left out.
+// Numbers the module's functions and patches their sleds. Consecutive sleds of a function are
+// together in the table. Fails if functions were left out.
 Result<void> PatchAll(const Module& module, const Stubs& stubs) {
   bool unknown = false;
   uint64_t last = 0;
@@ -231,7 +233,7 @@ Result<void> PatchAll(const Module& module, const Stubs& stubs) {
   return {};
 }
 
-// The pages of the module's code that have sleds.
+// Returns the pages of the module's code that have sleds.
 std::span<uint8_t> CodeOf(const Module& module) {
   uint64_t low = module.end, high = module.begin;
   for (const MapEntry& entry : module.sleds) {
@@ -260,7 +262,8 @@ Result<void> PatchNoLaterOne(const Module&) {
   return Fail("it was loaded later, and the dynamic linker cannot be watched");
 }
 
-// Of a module that is loaded again nothing more is said.
+// Patches the sleds of a module, or reports why it cannot. Nothing more is reported for a module
+// that is loaded again.
 void PatchOrSayWhyNot(const Module& module, Result<void> (*patch)(const Module&)) {
   static auto* const named = new std::set<std::string>;
   const auto done = FailWithoutMemory([&] { return patch(module); });
@@ -274,7 +277,7 @@ void PatchOrSayWhyNot(const Module& module, Result<void> (*patch)(const Module&)
                                   done.error().message));
 }
 
-// Whether nothing but padding is behind the return instruction of an aligned function.
+// Returns whether nothing but padding is behind the return instruction of an aligned function.
 bool IsEmptyFunction(const uint8_t* code) {
   if (reinterpret_cast<uint64_t>(code) % kStubBytes != 0 || *code != 0xc3) return false;
   constexpr std::string_view kPadding = "\x66\x2e\x0f\x1f\x84\x40\x44\x80\x90\xcc";
@@ -295,7 +298,7 @@ void WatchModules() {
   watching = true;
 }
 
-// Returns whether there were new modules with sleds.
+// Patches the sleds of new modules. Returns whether there were any.
 bool PatchModules(Result<void> (*patch)(const Module&)) {
   bool found = false;
   std::vector<Module> modules;
@@ -318,8 +321,8 @@ bool PatchModules(Result<void> (*patch)(const Module&)) {
   return found;
 }
 
-// Called by the dynamic linker in place of the empty function that it calls for debuggers, when its
-// list of modules begins or ends to change: before the constructors of a new module.
+// Is called by the dynamic linker in place of the empty function that it calls for debuggers, when
+// its list of modules begins or ends to change: before the constructors of a new module.
 void OnModules() {
   if (_r_debug.r_state != r_debug::RT_CONSISTENT) return;
   const int error = errno;  // the program's
