@@ -8,8 +8,8 @@
 namespace jprof {
 namespace {
 
-// The names of a version's files. In version 1, the sums of a group do not include its subgroups,
-// except those whose names begin with total_.
+// Lists the names of a version's files. In version 1, the sums of a group do not include its
+// subgroups, except those whose names begin with total_.
 struct MemoryFiles {
   const char *limit, *used, *droppable;
 };
@@ -28,7 +28,8 @@ bool Lists(std::string_view names, std::string_view name) {
   return std::ranges::count(Split(names, ','), name) != 0;
 }
 
-// The path of the process's group in a hierarchy, and whether the hierarchy is of version 1.
+// Contains the path of the process's group in a hierarchy, and whether the hierarchy is of version
+// 1.
 struct GroupPath {
   std::string path;
   bool first_version = false;
@@ -54,7 +55,7 @@ struct Mount {
 };
 
 // Reads lines of /proc/PID/mountinfo such as "35 31 0:32 /group /sys/fs/cgroup/memory rw shared:7 -
-// cgroup cgroup rw,memory"; there are any number of words before the "-".
+// cgroup cgroup rw,memory". There are any number of words before the "-".
 std::optional<Mount> FindMount(std::string_view controller, bool first_version,
                                const std::string& root) {
   const std::string_view wanted = first_version ? "cgroup" : "cgroup2";

@@ -31,7 +31,7 @@ int Digit(char c) {
   return place == kDigits.npos ? -1 : static_cast<int>(place);
 }
 
-// Invalid escapes stay unchanged.
+// Replaces the escapes in a text. Invalid ones stay unchanged.
 std::string Unescaped(std::string_view text) {
   std::string value;
   for (size_t i = 0; i < text.size(); ++i) {

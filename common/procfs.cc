@@ -49,7 +49,7 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(0, text.find_last_not_of(kBlanks) + 1);
 }
 
-// The value of the first line "name: value" or "name<tab>: value".
+// Returns the value of the first line "name: value" or "name<tab>: value".
 std::optional<std::string_view> FieldOf(std::string_view text, std::string_view name) {
   while (!text.empty()) {
     const std::string_view line = TakeLine(text);
@@ -90,7 +90,7 @@ std::vector<std::string> SplitAtZeros(std::string_view text) {
   return words;
 }
 
-// The n-th word, counted from 0.
+// Returns the n-th word, counted from 0.
 std::string_view WordAt(std::string_view text, int index) {
   constexpr std::string_view kBlanks = " \t";
   for (; index > 0; --index) {
@@ -109,7 +109,7 @@ bool TakeNumber(std::string_view& text, uint64_t& value, int base, char behind) 
   return true;
 }
 
-// The kernel writes a newline in a path as \012.
+// Replaces \012 by the newline that the kernel writes so in a path.
 std::string Unescaped(std::string_view path) {
   std::string text(path);
   for (size_t at = 0; (at = text.find("\\012", at)) != std::string::npos; ++at)
@@ -117,7 +117,7 @@ std::string Unescaped(std::string_view path) {
   return text;
 }
 
-// "7f..-7f.. r-xp 00026000 fe:01 1234       /usr/lib/x.so"
+// Parses a line such as "7f..-7f.. r-xp 00026000 fe:01 1234       /usr/lib/x.so".
 std::optional<Mapping> ParseMapping(std::string_view line) {
   Mapping mapping;
   uint64_t major = 0, minor = 0;
@@ -140,8 +140,8 @@ std::optional<Mapping> ParseMapping(std::string_view line) {
   return mapping;
 }
 
-// A field of a process's stat from the third one on, counted from 1; empty: there is none. The
-// second field is a name in parentheses that may contain blanks and parentheses.
+// Returns a field of a process's stat from the third one on, counted from 1, or an empty text if
+// there is none. The second field is a name in parentheses that may contain blanks and parentheses.
 std::string_view StatField(std::string_view stat, int number) {
   const size_t name_end = stat.rfind(')');
   return name_end == stat.npos ? std::string_view() : WordAt(stat.substr(name_end), number - 2);
@@ -151,7 +151,7 @@ std::optional<uint64_t> StatNumber(std::string_view stat, int number) {
   return NumberAt<uint64_t>(StatField(stat, number));
 }
 
-// User and system time, in clock ticks.
+// Returns the sum of user and system time, in clock ticks.
 std::optional<uint64_t> CpuTicks(std::string_view stat) {
   const auto user = StatNumber(stat, 14), system = StatNumber(stat, 15);
   if (!user || !system) return std::nullopt;
