@@ -14,7 +14,7 @@
 
 namespace jprof::profile {
 
-// What an encoded record refers to: the record before it in its chunk.
+// Contains what an encoded record refers to: the record before it in its chunk.
 struct BranchBefore {
   uint64_t to = 0, time = 0;
 };
@@ -24,7 +24,7 @@ namespace {
 constexpr size_t kChunkBytes = size_t{64} << 10;
 constexpr size_t kLongestRecord = 64;  // encoded; six numbers of at most ten bytes are less
 constexpr uint8_t kKindBits = 0x0f, kHasRepeats = 0x10, kHasTime = 0x20;
-// Memory for reading: the file, and while it is read, a copy.
+// Reading needs memory for the file and, while it is read, a copy.
 constexpr uint64_t kBranchMemoryPerByte = 2;
 
 uint64_t Mix(uint64_t hash, uint64_t word) {
@@ -83,7 +83,7 @@ char* Encode(const Branch& branch, BranchBefore& previous, char* out) {
   return out;
 }
 
-// False: the record is damaged.
+// Returns false if the record is damaged.
 bool Decode(ByteCursor& in, BranchBefore& previous, Branch& branch) {
   const auto head = in.Read<uint8_t>();
   if ((head & kKindBits) > static_cast<uint8_t>(BranchKind::kEnd)) return false;
@@ -105,7 +105,7 @@ bool Decode(ByteCursor& in, BranchBefore& previous, Branch& branch) {
   return in.ok();
 }
 
-// Calls `use` for the records of a chunk. False: it is damaged.
+// Calls `use` for the records of a chunk. Returns false if it is damaged.
 template <typename Use>
 bool DecodeChunk(const BranchChunk& chunk, std::string_view bytes, Use use) {
   ByteCursor in(bytes);
@@ -120,7 +120,7 @@ bool DecodeChunk(const BranchChunk& chunk, std::string_view bytes, Use use) {
 
 }  // namespace
 
-// The chunk of a thread that is not written yet.
+// Contains the chunk of a thread that is not written yet.
 struct BranchWriter::Pending {
   BranchChunk chunk;
   BranchBefore previous;
@@ -223,8 +223,8 @@ Result<BranchLog> BranchLog::Parse(std::string bytes, const std::string& name) {
   return log;
 }
 
-// Keeps the chunks that can be decoded completely. One whose content is damaged is left out, one
-// whose head is damaged ends the reading, because the next one cannot be found.
+// Keeps the chunks that can be decoded completely. A chunk whose content is damaged is left out.
+// One whose head is damaged ends the reading, because the next one cannot be found.
 void BranchLog::ReadChunks(const std::string& name) {
   ByteCursor rest{std::string_view(bytes_)};
   rest.Skip(sizeof(BranchFileHeader));

@@ -38,7 +38,8 @@ bool IsDirectoryName(std::string_view name) {
          !name.contains('\0');
 }
 
-// A directory, or one in a directory: the profile is inside the combined profile.
+// Returns whether the profile is inside the combined profile: the path is that of a directory, or
+// of one in a directory.
 bool IsInside(std::string_view path) {
   const size_t slash = path.find('/');
   return IsDirectoryName(path.substr(0, slash)) &&
@@ -51,7 +52,7 @@ std::optional<double> Seconds(const JsonFields& fields, const char* name) {
   return std::isfinite(seconds) && seconds >= 0 ? std::optional(seconds) : std::nullopt;
 }
 
-// The run, or nothing if it cannot be used; `damages` then has the reason.
+// Returns the run, or nothing if it cannot be used; `damages` then has the reason.
 std::optional<Run> ParseRun(const JsonFields& fields, Damages& damages) {
   Run run;
   std::string role, output;

@@ -18,8 +18,8 @@ namespace jprof::profile {
 namespace {
 
 constexpr uint64_t kLongestLog = 4ull << 30;
-// Memory for reading: the file, and for each record of about 100 bytes or more an event and a code
-// of 150 bytes each.
+// Reading needs memory for the file, and for each record of about 100 bytes or more an event and a
+// code of 150 bytes each.
 constexpr uint64_t kMemoryPerLogByte = 4;
 
 uint64_t EndOf(const JitCode& code) { return code.address + code.length; }
@@ -30,10 +30,11 @@ bool SameCode(const JitCode& a, const JitCode& b) {
          a.signature == b.signature;
 }
 
-// The time at which the previous code at an address ended, as address ranges that do not overlap.
+// Stores the time at which the previous code at an address ended, as address ranges that do not
+// overlap.
 class Ends {
  public:
-  // `time` is not below any before.
+  // Requires that `time` is not below any before.
   void Set(uint64_t begin, uint64_t end, uint64_t time) {
     Cut(begin);
     Cut(end);
@@ -67,7 +68,8 @@ class Ends {
   std::map<uint64_t, Piece> pieces_;  // by their begin
 };
 
-// Threads begin, get names and end; the kernel reuses the tid for another thread.
+// Collects the threads. Threads begin, get names and end; the kernel reuses the tid for another
+// thread.
 class Threads {
  public:
   void Add(uint32_t tid, uint16_t event, uint64_t time, std::string_view name) {

@@ -84,7 +84,8 @@ std::string UnpatchedText(const UncountedRecord& record) {
       NamesIn(record));
 }
 
-// A thread's last samples may be a period early or late, and short threads have few.
+// Returns the CPU time without samples, or 0 if chance explains it: a thread's last samples may be
+// a period early or late, and short threads have few.
 uint64_t UncoveredMilliseconds(const Reader& reader, const std::optional<Coverage>& coverage) {
   const auto& metrics = reader.meta().metrics;
   const auto metric = std::ranges::find_if(metrics, &Metric::is_cpu_samples);
@@ -96,7 +97,8 @@ uint64_t UncoveredMilliseconds(const Reader& reader, const std::optional<Coverag
   return missing_ns > chance_ns ? static_cast<uint64_t>(std::llround(missing_ns / 1e6)) : 0;
 }
 
-// The kernel refuses to lock the buffer of an event with EPERM.
+// Returns why a thread has another timer. The kernel refuses to lock the buffer of an event with
+// EPERM.
 std::string WhyOtherTimer(int error) {
   if (error == EPERM) return "locked memory is used up (raise `ulimit -l`)";
   return ErrnoText(error);

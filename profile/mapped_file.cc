@@ -21,8 +21,8 @@ constexpr size_t kLargestStep = 16 << 20;  // half of it is left when the next o
 
 size_t RoundUp(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
 
-// On tmpfs any pending signal ends the call and undoes its work. With a profiling timer the call
-// would never complete, so the caller blocks signals.
+// Reserves space in a file. On tmpfs any pending signal ends the call and undoes its work. With a
+// profiling timer the call would never complete, so the caller blocks signals.
 int Reserve(int fd, size_t begin, size_t bytes) {
   const NoFileSizeSignal in_silence;
   int error;

@@ -50,7 +50,7 @@ MergedInput Describe(Reader& reader, const CallTree& tree) {
                            .calls = CallsOf(tree),
                            .damages = reader.damages().Lines()};
   if (!merged) return described;
-  // Of a profile that was merged itself: what its inputs lacked.
+  // If the profile is merged itself, it also lacks what its inputs lacked.
   for (const MergedInput& input : merged->inputs) {
     described.finished &= input.finished;
     for (const std::string& damage : input.damages)
@@ -59,7 +59,8 @@ MergedInput Describe(Reader& reader, const CallTree& tree) {
   return described;
 }
 
-// The directory that the profile is written to before it is renamed. It is removed unless it was.
+// Owns the directory that the profile is written to before it is renamed. Removes it unless it was
+// renamed.
 class NewProfile {
  public:
   explicit NewProfile(const std::string& output) : output_(output) {
@@ -95,7 +96,7 @@ class NewProfile {
   bool made_ = false;
 };
 
-// The meta.json of the merged profile.
+// Returns the meta.json of the merged profile.
 Meta MetaOf(const std::vector<Reader>& readers) {
   Meta meta = readers.front().meta();
   for (const Reader& reader : readers) {
@@ -113,7 +114,7 @@ Meta MetaOf(const std::vector<Reader>& readers) {
   return meta;
 }
 
-// The merged overhead of timed events, which calibration subtracts: the mean by calls.
+// Sets the merged overhead of timed events, which calibration subtracts, to the mean by calls.
 void SetBracket(const std::vector<Reader>& readers, const MergedControl& control,
                 MergedMeta& merged, Meta& meta) {
   double sum = 0;
@@ -133,7 +134,8 @@ void SetBracket(const std::vector<Reader>& readers, const MergedControl& control
   if (calls > 0) meta.clock.bracket_ticks = sum / calls;
 }
 
-// The calibration table of the merged profile; empty: it stays raw, `notices` states why.
+// Returns the calibration table of the merged profile. If it is empty, the profile stays raw, and
+// `notices` states why.
 std::string CalibrationOf(const std::vector<Reader>& readers, MergedMeta& merged, Meta& meta) {
   const auto fits = [&](const Reader& reader) {
     return reader.meta().fingerprint == meta.fingerprint;

@@ -60,7 +60,8 @@ std::string PeriodText(const Period& period) {
   return fmt::format("{} {}{}", period.value, period.unit, clock);
 }
 
-// How the metrics of the same name differ; empty: they can be added. Their scale may differ.
+// Returns how the metrics of the same name differ, or an empty text if they can be added. Their
+// scale may differ.
 std::string Difference(const Metric& a, const Metric& b) {
   if (a.unit != b.unit) return fmt::format("in {} and in {}", a.unit, b.unit);
   if (a.kind != b.kind)
@@ -102,7 +103,7 @@ bool IsAtOrBelow(const fs::path& inner, const fs::path& outer) {
   return std::ranges::mismatch(outer, inner).in1 == outer.end();
 }
 
-// Of an existing or a future directory, without a slash at its end.
+// Returns the path of an existing or a future directory, without a slash at its end.
 fs::path Resolved(const std::string& directory) {
   std::error_code error;
   fs::path path = fs::weakly_canonical(fs::absolute(directory), error);

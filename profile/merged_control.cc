@@ -9,7 +9,7 @@
 namespace jprof::profile {
 namespace {
 
-// Copies text to a zero terminated field; a character is never cut in the middle.
+// Copies text to a zero terminated field, but never cuts a character in the middle.
 template <size_t n>
 void SetName(std::string_view name, char (&field)[n]) {
   size_t length = std::min(name.size(), n - 1);
@@ -18,7 +18,7 @@ void SetName(std::string_view name, char (&field)[n]) {
   std::memcpy(field, name.data(), length);
 }
 
-// Damaged profiles may hold any number.
+// Limits the result, because damaged profiles may contain any number.
 uint64_t Scaled(uint64_t ticks, double factor) {
   constexpr double kMost = 1ull << 62;
   if (factor == 1) return ticks;
@@ -36,7 +36,7 @@ void CountFlags(uint32_t flags, uint32_t shown, ControlHeader& header) {
   header.more_other_timer += (more & kThreadOtherTimer) != 0;
 }
 
-// The flags of both; the error of the first thread that has one.
+// Returns the flags of both, with the error of the first thread that has one.
 uint32_t BothFlags(uint32_t a, uint32_t b) {
   constexpr uint32_t kWithError = kThreadNotSampled | kThreadOtherTimer;
   const uint32_t error = (a & kWithError) != 0 ? ErrorOfFlags(a) : ErrorOfFlags(b);
@@ -98,7 +98,7 @@ void MergedControl::AddHeader(const ControlHeader& from, double factor) {
     header_.least_running_permille[m] =
         std::min(header_.least_running_permille[m], from.least_running_permille[m]);
   }
-  // The inputs have methods in common: at least as many as in the largest.
+  // The inputs have methods in common, so there are at least as many as in the largest input.
   header_.focus_probed = std::max(header_.focus_probed, from.focus_probed);
   header_.focus_unprobed = std::max(header_.focus_unprobed, from.focus_unprobed);
   header_.focus_undecided = std::max(header_.focus_undecided, from.focus_undecided);

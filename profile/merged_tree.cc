@@ -21,7 +21,7 @@ size_t HashOf(uint32_t parent, uint32_t key) {
   return hash * 0xd6e8feb86659fd93 >> 16;
 }
 
-// Damaged profiles may hold values whose sum overflows: it wraps.
+// Adds two values. Damaged profiles may contain values whose sum overflows: it wraps.
 int64_t Plus(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
@@ -109,7 +109,7 @@ uint32_t MergedTree::FindOrAdd(uint32_t parent, uint32_t word) {
   for (; table_[slot] != kNoRecord; slot = (slot + 1) & mask) {
     Context& context = contexts_[table_[slot]];
     if (context.parent != parent || context.key != key) continue;
-    // The type to show: the highest that any input ended with.
+    // The type to show is the highest that any input ended with.
     context.word = std::max(context.word, word);
     return table_[slot];
   }
@@ -140,7 +140,8 @@ size_t MergedTree::PartOf(uint32_t context, MethodType type) {
   return parts_.size() - 1;
 }
 
-// Method id of the profile -> that of the merged one. Only methods that the tree has are added.
+// Returns the method id in the merged profile by that in this one. Only methods that the tree has
+// are added.
 Result<std::vector<uint32_t>> MergedTree::MapMethods(const CallTree& tree, const Methods& methods) {
   std::vector<uint32_t> ids(methods.size());
   uint32_t unknown = 0;
@@ -226,7 +227,7 @@ class NodeFiles {
     const std::vector<int64_t> none(metric_count);
     Write(Node{}, none.data(), metric_count);  // node 0 is never used
   }
-  // `values`: of all metrics.
+  // Requires the values of all metrics.
   void Write(Node node, const int64_t* values, size_t metric_count) {
     if (metric_count > 0) node.self = values[0];
     nodes_.Write(node);

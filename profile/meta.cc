@@ -57,7 +57,7 @@ json ToJson(const Clock& clock) {
           {"bracket_period", clock.bracket_period}};
 }
 
-// The value whose name is `name`; `otherwise` for other names.
+// Returns the value whose name is `name`, or `otherwise` for other names.
 template <typename Enum, size_t n>
 Enum ValueOf(const std::array<const char*, n>& names, const std::string& name, Enum otherwise) {
   const auto found = std::ranges::find(names, name);

@@ -26,7 +26,8 @@ void Append(std::string& text, uint32_t code) {
   }
 }
 
-// The next code point of one UTF-8 sequence, surrogates as they are; advances by at least one byte.
+// Returns the next code point of one UTF-8 sequence, and surrogates as they are. Advances by at
+// least one byte.
 uint32_t Next(std::string_view bytes, size_t& at) {
   const auto byte = [&](size_t i) {
     return i < bytes.size() ? static_cast<uint8_t>(bytes[i]) : 0u;
@@ -50,7 +51,8 @@ uint32_t Next(std::string_view bytes, size_t& at) {
   return code;
 }
 
-// Whether the character changes the direction of the text that follows, and so how a name looks.
+// Returns whether the character changes the direction of the text that follows, and so how a name
+// looks.
 bool Reorders(uint32_t code) {
   return (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }

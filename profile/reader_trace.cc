@@ -13,7 +13,7 @@ namespace {
 
 using Visit = std::function<bool(const TraceEvent&)>;
 
-// Damaged values must not overflow a signed difference.
+// Subtracts without overflow, which damaged values could cause in a signed difference.
 int64_t Difference(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
 }
@@ -23,7 +23,8 @@ class Decoder {
  public:
   Decoder(Reader& reader, const Visit& visit) : reader_(reader), visit_(visit) {}
 
-  // `block` has kTraceBlockBytes, or less in a truncated file. False: the visitor returned false.
+  // Requires a block of kTraceBlockBytes, or fewer in a truncated file. Returns false if the
+  // visitor returned false.
   bool Block(const std::string& block) {
     ByteCursor bytes(block);
     const auto header = bytes.Read<TraceBlock>();
@@ -37,7 +38,7 @@ class Decoder {
     return Events(header, bytes.Part(std::min<size_t>(header.bytes, bytes.left())));
   }
 
-  // The newest block of each thread so far.
+  // Returns the newest block of each thread so far.
   const std::map<uint32_t, uint64_t>& sequences() const { return sequences_; }
 
  private:
@@ -87,7 +88,7 @@ struct Place {
   uint64_t offset;
 };
 
-// The blocks of `trace`, one thread after another, each in its own order.
+// Reads the blocks of `trace`, one thread after another, each in its own order.
 bool ReadBlocks(Reader& reader, const ReaderFile& file, Decoder& decoder) {
   const uint64_t there = (file.size() + kTraceBlockBytes - 1) / kTraceBlockBytes;
   const uint64_t count = std::min(reader.header().trace_blocks, there);
@@ -116,7 +117,7 @@ bool ReadBlocks(Reader& reader, const ReaderFile& file, Decoder& decoder) {
   return true;
 }
 
-// The blocks of `trace.zst`: consecutive frames, each of whole blocks.
+// Reads the blocks of `trace.zst`: consecutive frames, each of whole blocks.
 bool ReadCompressed(Reader& reader, const ReaderFile& file, Decoder& decoder) {
   const std::unique_ptr<ZSTD_DStream, size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(),
                                                                         ZSTD_freeDStream);

@@ -7,14 +7,15 @@ namespace jprof::profile {
 namespace {
 
 constexpr uint64_t kChunk = 1 << 16;  // nodes read at once
-// Memory for one record without its metrics: its place and its share of CallTree's columns.
+// One record without its metrics needs this much memory for its place and its share of CallTree's
+// columns.
 constexpr uint64_t kRecordBytes = 40;
 constexpr uint32_t kLeftOut = kNoRecord - 1;
-// Two hours at two billion calls per second: 4 thousand records.
+// This is reached in two hours at two billion calls per second: 4 thousand records.
 constexpr uint64_t kMostWovenCount = uint64_t{1} << 44;
 
-// Node index -> record, contexts only. A sparse file may claim 4 billion nodes, so memory is
-// allocated only for ranges that contain nodes.
+// Maps a node's index to its record, for contexts only. A sparse file may claim 4 billion nodes, so
+// memory is allocated only for ranges that contain nodes.
 class Places {
  public:
   uint32_t operator[](uint32_t node) const {
@@ -37,7 +38,7 @@ class Places {
 // Checks nodes one by one, in file order, and appends the valid ones to a tree.
 class TreeBuilder {
  public:
-  // `node_count`: the approximate number of nodes. With more than `most` records the caller gives
+  // `node_count` is the approximate number of nodes. With more than `most` records the caller gives
   // up.
   TreeBuilder(uint64_t node_count, uint64_t most, size_t metric_count, std::vector<Thread>& threads,
               Damages& damages)
@@ -54,13 +55,13 @@ class TreeBuilder {
     tree_.dispatches.reserve(node_count);
   }
 
-  // `extra`: the values of the metrics beyond the first.
+  // `extra` contains the values of the metrics beyond the first.
   void Add(uint32_t index, const Node& node, const int64_t* extra) {
     if (node.word == 0 || TypeOf(node.word) == MethodType::kBlock) return;
     const bool is_former = node.more == kFormer;
     const bool is_root = MethodOf(node.word) == kRootMethod && !is_former;
     const uint32_t parent = is_root || node.parent >= index ? kNoRecord : places_[node.parent];
-    // Recorded before the thread was named and filtered out.
+    // Such a node was recorded before the thread was named and filtered out.
     if (parent == kLeftOut || (is_root && IsFiltered(index))) {
       if (!is_former) places_.Set(index, kLeftOut);
       return;
@@ -93,7 +94,7 @@ class TreeBuilder {
     tree_.counts.push_back(counts);
   }
 
-  // `extra`: the values of the metrics beyond the first; null: all are 0.
+  // `extra` contains the values of the metrics beyond the first. If it is null, all are 0.
   void AppendMetrics(uint32_t dispatches, int64_t first, const int64_t* extra) {
     tree_.dispatches.push_back(dispatches);
     if (tree_.metrics.empty()) return;
@@ -102,8 +103,8 @@ class TreeBuilder {
       tree_.metrics[m].push_back(extra != nullptr ? extra[m - 1] : 0);
   }
 
-  // Its 64-bit count, of which each record takes what fits into its counters: the context's own
-  // first, then as many superseded records as are necessary. Every entry has an exit.
+  // Adds a node with a 64-bit count, of which each record takes what fits into its counters: the
+  // context's own first, then as many superseded records as are necessary. Every entry has an exit.
   void AddWoven(uint32_t index, const Node& node, uint32_t thread, uint32_t parent,
                 const int64_t* extra) {
     uint64_t count = node.entries[0] | uint64_t{node.entries[1]} << 32;
@@ -135,7 +136,8 @@ class TreeBuilder {
            (threads_[found->second].record.flags & kThreadFiltered) != 0;
   }
 
-  // A root without a thread record belongs to a thread whose record is damaged or not yet written.
+  // Returns the thread of a root. A root without a thread record belongs to a thread whose record
+  // is damaged or not yet written.
   uint32_t ThreadOfRoot(uint32_t node) {
     const auto found = thread_of_root_.find(node);
     if (found != thread_of_root_.end()) return found->second;

@@ -4,7 +4,7 @@
 
 namespace jprof::profile {
 
-// If it is unknown there is no limit, and malloc reports when memory is exhausted.
+// If the available memory is unknown there is no limit, and malloc reports when it is exhausted.
 uint64_t ReadingMemory() { return AvailableMemory().value_or(UINT64_MAX) / 2; }
 
 std::unexpected<Error> NotEnoughMemory(std::string_view file, uint64_t memory) {

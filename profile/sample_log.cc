@@ -18,13 +18,13 @@ namespace {
 constexpr size_t kLongestName = 4096;
 constexpr size_t kLongestBuildId = 32;
 constexpr size_t kLongestChain = 4096;
-// Memory for reading: the file, its aligned copy, and an entry of about 100 bytes for every 64
+// Reading needs memory for the file, its aligned copy, and an entry of about 100 bytes for every 64
 // bytes of the file or more.
 constexpr uint64_t kMemoryPerByte = 4;
 
 size_t Padded(size_t bytes) { return (bytes + 7) / 8 * 8; }
 
-// Offset of a record's chain: after text and build id, padded.
+// Returns the offset of a record's chain, which is after text and build id, padded.
 size_t ChainOffset(const SampleFileRecord& record) {
   return Padded(sizeof(record) + record.text + record.build_id);
 }
@@ -60,7 +60,7 @@ SampleEvent EventOf(const SampleFileRecord& record, ByteCursor in) {
 
 }  // namespace
 
-// A record and what follows it in the file.
+// Contains a record and what follows it in the file.
 struct SampleWriter::Packed {
   SampleFileRecord record = {};
   std::string_view text = {};

@@ -30,7 +30,7 @@ Result<void> Append(int file, const std::string& name, const char* bytes, size_t
   return {};
 }
 
-// `values`: of the inputs that have the context. Reorders them.
+// Returns the range of the values of the inputs that have the context. Reorders them.
 Range RangeOf(std::vector<int64_t>& values, size_t inputs) {
   values.resize(inputs);  // the others are 0
   const auto middle = values.begin() + static_cast<ptrdiff_t>((inputs - 1) / 2);
@@ -39,7 +39,7 @@ Range RangeOf(std::vector<int64_t>& values, size_t inputs) {
           *std::max_element(middle, values.end())};
 }
 
-// The values of some consecutive contexts in all inputs.
+// Contains the values of some consecutive contexts in all inputs.
 class Block {
  public:
   Block(size_t inputs, size_t columns, size_t contexts)
@@ -80,7 +80,7 @@ class SpreadCollector::Cursor {
   Cursor(int file, Extent run, size_t entry_bytes)
       : file_(file), run_(run), entry_(entry_bytes / sizeof(int64_t)) {}
 
-  // The next entry if its context is below `limit`; else null.
+  // Returns the next entry if its context is below `limit`, or null.
   const int64_t* Next(uint64_t limit) {
     if (at_ == buffer_.size() && !Fill()) return nullptr;
     const int64_t* entry = buffer_.data() + at_;

@@ -14,7 +14,7 @@
 namespace jprof::profile {
 namespace {
 
-// Returns an errno; 0: the file has been written.
+// Returns an errno, or 0 if the file has been written.
 int Write(const std::string& path, std::string_view text) {
   const NoFileSizeSignal in_silence;
   Fd file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kPrivateFile));

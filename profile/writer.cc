@@ -95,7 +95,7 @@ Result<void> Writer::Open(const WriterOptions& options) {
   const uint64_t limit = std::min(tree_bytes / sizeof(Node), kMaxNodes * 8 / 9);
   node_reserve_ = limit / 8 + 65536;
   keeps_nodes_ = options.node_region != 0;
-  // A whole region if one is required: no other file is mapped into it.
+  // A whole region is mapped if one is required, so that no other file is mapped into it.
   const uint64_t max_nodes = std::max(limit + node_reserve_, options.node_region / sizeof(Node));
   const size_t extra_bytes = (metric_count_ - 1) * sizeof(int64_t);
   const int folder = directory_.Get();
@@ -144,7 +144,7 @@ void NoteUncounted(UncountedRecord& record, std::string_view name) {
   const size_t used = strnlen(record.names, std::size(record.names));
   const std::string_view separator = kSeparator.substr(0, used == 0 ? 0 : kSeparator.size());
   ++record.count;
-  // The end of a path says most.
+  // The end of a path is the most informative part.
   if (used == 0 && name.size() >= std::size(record.names))
     name.remove_prefix(name.size() + 1 - std::size(record.names));
   // The last byte of `names` stays 0.
@@ -185,8 +185,8 @@ uint32_t Writer::AllocateNodes(uint32_t count, bool past_cap) {
   };
   uint64_t first;
   if (!Take(&header_->node_count, count, has_room, &first)) return 0;
-  // One page fault per chunk instead of one per page. Older kernels return EINVAL and fault page by
-  // page.
+  // This causes one page fault per chunk instead of one per page. Older kernels return EINVAL and
+  // fault page by page.
   constexpr size_t kPage = 4096;
   const size_t begin = first * sizeof(Node) / kPage * kPage;
   const size_t bytes = (first + count) * sizeof(Node) - begin;
