@@ -55,7 +55,7 @@ struct Dispatches {
   int64_t by_kernel;
 };
 
-// Reads both counts at one moment: repeats if a dispatch came between the two.
+// Reads both counts at one moment. Repeats if a dispatch came between the two.
 Dispatches CountDispatches(const VirtualClock& clock) {
   const auto by_lock = [&] {
     return static_cast<int64_t>(__atomic_load_n(clock.lock(), __ATOMIC_RELAXED) / 2);
@@ -95,7 +95,8 @@ Capability PageLockDispatches(const Machine& machine) {
   return dispatches;
 }
 
-// Some emulated and virtual PMUs open events that they do not count.
+// Returns whether the event counts. Some emulated and virtual PMUs open events that they do not
+// count.
 bool Counts(const EventSpec& event, int& error) {
   EventGroup group;
   error = group.Open({&event, 1}).error;

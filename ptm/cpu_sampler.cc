@@ -73,17 +73,17 @@ perf_event_attr AttributesOf(const CpuSamplerOptions& options) {
 }
 
 constexpr size_t kSampleIdBytes = 24;  // TID | TIME | CPU
-// The size of a dispatch record: header and sample id.
+// This is the size of a dispatch record: header and sample id.
 constexpr size_t kSmallestRecord = sizeof(perf_event_header) + kSampleIdBytes;
 
-// A zero-padded text, before the sample id at the end of the record.
+// Returns a zero-padded text, which is before the sample id at the end of the record.
 std::string_view TextOf(const ByteCursor& bytes) {
   const size_t behind = std::min(bytes.left(), kSampleIdBytes);
   const std::string_view padded = bytes.rest().substr(0, bytes.left() - behind);
   return padded.substr(0, padded.find('\0'));
 }
 
-// The ring buffer of one CPU.
+// Represents the ring buffer of one CPU.
 struct Ring {
   perf_event_mmap_page* page = nullptr;
   std::vector<int> descriptors;  // the first owns the mapping, the others write into it
@@ -150,7 +150,7 @@ struct CpuSampler::State {
     record.chain = chain;
   }
 
-  // The sample id, which ends every record except a sample.
+  // Reads the sample id, which ends every record except a sample.
   static void SampleId(ByteCursor bytes, SampleRecord& record) {
     if (bytes.left() < kSampleIdBytes) return;
     bytes.Skip(bytes.left() - kSampleIdBytes);
@@ -164,8 +164,8 @@ struct CpuSampler::State {
     record.cpu = static_cast<uint16_t>(bytes.Read<uint32_t>());
   }
 
-  // PERF_RECORD_MISC_MMAP_BUILD_ID is ignored: another tool may have caused it, and jprof never
-  // requests build ids.
+  // Reads a mapping. PERF_RECORD_MISC_MMAP_BUILD_ID is ignored, because another tool may have
+  // caused it, and jprof never requests build ids.
   static bool Map(ByteCursor bytes, SampleRecord& record) {
     record.kind = SampleRecord::Kind::kMap;
     record.pid = bytes.Read<uint32_t>();
@@ -230,7 +230,8 @@ struct CpuSampler::State {
     visit(record);
   }
 
-  // The next record of a ring that the kernel has written up to `head`; it is not consumed.
+  // Represents the next record of a ring that the kernel has written up to `head`. It is not
+  // consumed.
   struct Front {
     uint64_t time;
     Ring* ring;
@@ -313,7 +314,8 @@ std::unexpected<Error> Refused(int error, const CpuSamplerOptions& options) {
   return Fail("cannot sample with event '{}': {}", options.event.name, ErrnoText(error));
 }
 
-// Opens the event on this CPU for one thread (-1: all) and lets it write into the CPU's ring.
+// Opens the event on this CPU for one thread, or for all if `tid` is -1, and lets it write into the
+// CPU's ring.
 int AddTo(Ring& ring, perf_event_attr& attr, int tid, int cpu, size_t ring_pages) {
   int descriptor = OpenEvent(attr, tid, cpu);
   if (descriptor < 0 && (errno == EACCES || errno == EPERM) && !attr.exclude_kernel) {
@@ -332,8 +334,8 @@ int AddTo(Ring& ring, perf_event_attr& attr, int tid, int cpu, size_t ring_pages
   return 0;
 }
 
-// Opens the additionally counted events in the group of the ring's own event. Returns an errno;
-// `refused`: the index of the event that failed.
+// Opens the additionally counted events in the group of the ring's own event. Returns an errno, and
+// sets `refused` to the index of the event that failed.
 int AddCounted(Ring& ring, const std::vector<EventSpec>& events, size_t& refused) {
   for (const EventSpec& event : events) {
     perf_event_attr attr = AttributesOf(event);

@@ -34,7 +34,7 @@ size_t DispatchAccounts::AccountOf(uint32_t pid, uint32_t tid) {
   return entry->second;
 }
 
-// A known live thread was read from /proc before.
+// Counts a new thread. A known live thread was read from /proc before.
 void DispatchAccounts::Fork(const SampleRecord& record) {
   const auto known = by_tid_.find(record.tid);
   if (known != by_tid_.end() && threads_[known->second].ended != 0) by_tid_.erase(known);
@@ -89,8 +89,8 @@ void DispatchAccounts::Sample(Cpu& cpu, const SampleRecord& record) {
 
 // Attributes the counts since the last sample to `who`, which has left the CPU `left` times (0 or
 // 1). Additional dispatches belong to threads that ran unseen before: a single one belongs to the
-// idle task; more than one (or those hidden by lost records) belong to no known thread. (Fewer: the
-// count of a reading may be newer than its time.)
+// idle task; more than one (or those hidden by lost records) belong to no known thread. There may
+// also be fewer, because the count of a reading may be newer than its time.
 void DispatchAccounts::Attribute(Cpu& cpu, const CountedValues& now, uint64_t left, size_t who) {
   const uint64_t dispatches = std::max(now.values[0] - cpu.last.values[0], left);
   const bool alone = dispatches == left && who != kNoThread && !cpu.has_lost;

@@ -12,7 +12,7 @@
 namespace jprof::ptm {
 namespace {
 
-// The result of read() on a group's leader.
+// Contains the result of read() on a group's leader.
 struct GroupReading {
   uint64_t events = 0;
   uint64_t enabled = 0;
@@ -20,7 +20,7 @@ struct GroupReading {
   uint64_t counts[kMaxEvents] = {};
 };
 
-// Leaves errno as it is: the program may be about to read it.
+// Leaves errno as it is, because the program may be about to read it.
 bool ReadGroup(const EventSlot& slot, GroupReading& reading) {
   const int error = errno;
   ssize_t bytes = -1;
@@ -30,7 +30,8 @@ bool ReadGroup(const EventSlot& slot, GroupReading& reading) {
     } while (bytes < 0 && errno == EINTR);
   }
   errno = error;
-  // 0 bytes: the kernel could not keep the group on the CPU (an event in error state).
+  // A result of 0 bytes means that the kernel could not keep the group on the CPU (an event in
+  // error state).
   return bytes >= static_cast<ssize_t>(3 * sizeof(uint64_t));
 }
 
@@ -43,9 +44,10 @@ int64_t Unread(EventSlot& slot) {
   return slot.multiplexed ? slot.scaled : static_cast<int64_t>(slot.last.count);
 }
 
-// Enabled, even for a leader: the Arm driver ignores disabled events when it checks whether a group
-// fits its counters, so it would accept a group with one event too many, which then never counts.
-// Where counting must wait for an exec, there are no groups.
+// Returns the attributes of an event that is enabled, even if it is a leader: the Arm driver
+// ignores disabled events when it checks whether a group fits its counters, so it would accept a
+// group with one event too many, which then never counts. Where counting must wait for an exec,
+// there are no groups.
 perf_event_attr GroupAttributes(const EventSpec& event, const Target& target) {
   perf_event_attr attr = AttributesOf(event);
   attr.read_format =
@@ -146,7 +148,8 @@ int EventGroup::PositionInGroup(int leader) const {
                                         [&](const EventSlot& s) { return s.leader == leader; }));
 }
 
-// If the page is not available (locked-memory limit), the event is read by system call.
+// Maps the event's page. If it is not available (locked-memory limit), the event is read by system
+// call.
 void EventGroup::Map(const EventSpec& event, EventSlot& slot) {
   if (IsSoftware(event) || !target_.IsCaller()) return;
   void* page = mmap(nullptr, PageBytes(), PROT_READ, MAP_SHARED, slot.fd, 0);

@@ -39,8 +39,9 @@ struct Readings {
   int64_t plain = 0;
 };
 
-// An expiration falls between two readings, or just next to a reading: then it is in the previous
-// interval. A busy machine needs more time for enough of them, up to four times as much.
+// Reads the clock repeatedly. An expiration falls between two readings, or just next to a reading:
+// then it is in the previous interval. A busy machine needs more time for enough of them, up to
+// four times as much.
 Readings Spin(int64_t ticks) {
   Readings readings;
   std::array<int64_t, 1024> some = {};

@@ -21,7 +21,7 @@ std::optional<int> ReadNumber(const std::string& path) {
   return value;
 }
 
-// The counters of the CPU itself: `cpu` (x86), `cpu_core` (hybrid), `armv8_*`; not uncore or
+// Finds the counters of the CPU itself: `cpu` (x86), `cpu_core` (hybrid), `armv8_*`; not uncore or
 // software.
 std::string FindPmu(const std::string& devices) {
   std::error_code error;
@@ -38,7 +38,8 @@ bool HasWord(const std::string& text, const std::string& word) {
   return (" " + text + " ").find(" " + word + " ") != std::string::npos;
 }
 
-// AArch64's generic timer has a constant rate by architecture; there is no flags line.
+// Returns whether the rate of the clock is constant. AArch64's generic timer has a constant rate by
+// architecture; there is no flags line.
 bool HasInvariantTsc(const std::string& flags) {
 #if defined(__aarch64__)
   return flags.empty();
@@ -53,7 +54,8 @@ void ReadCapabilities(const std::string& proc, Machine& machine) {
   machine.privileged = has(CAP_PERFMON) || has(CAP_SYS_ADMIN);
 }
 
-// kernel.perf_event_paranoid causes EACCES, a seccomp filter usually EPERM.
+// Returns the reason for a missing permission. kernel.perf_event_paranoid causes EACCES, a seccomp
+// filter usually EPERM.
 std::string NotPermitted(int error, const Machine& machine) {
   if (error == EPERM || machine.privileged || !machine.paranoid || *machine.paranoid < 2) {
     return "the system forbids it (a container's or sandbox's rule against perf_event_open); allow "

@@ -10,7 +10,8 @@
 namespace jprof::ptm {
 namespace {
 
-// The kernel generates these two itself: counted in user mode only, they would always be 0.
+// Returns whether the kernel generates the event itself: counted in user mode only, it would always
+// be 0.
 bool HappensInKernelOnly(const EventSpec& event) {
   return IsSoftware(event) && (event.config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
                                event.config == PERF_COUNT_SW_CPU_MIGRATIONS);

@@ -121,7 +121,8 @@ int ThreadTimer::OpenTimer(const ThreadTimerSettings& what) {
   return 0;
 }
 
-// Without the ring, samples have no kernel frames: not an error (locked memory is limited).
+// Maps the ring. Without it, samples have no kernel frames. This is no error, because locked memory
+// is limited.
 void ThreadTimer::MapRing() {
   ring_ = mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
   if (ring_ != MAP_FAILED) return;

@@ -20,7 +20,7 @@ std::optional<int64_t> NanosOrNothing(clockid_t clock) {
   return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-// Of a clock that always exists.
+// Reads a clock that always exists.
 int64_t Nanos(clockid_t clock) { return NanosOrNothing(clock).value_or(0); }
 
 int OpenTaskClock(bool exclude_kernel) {
@@ -33,7 +33,7 @@ int OpenTaskClock(bool exclude_kernel) {
   return static_cast<int>(syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
-// A pair of simultaneous clock readings: the closest of a few tries.
+// Contains two simultaneous clock readings, which are the closest of a few tries.
 struct Pair {
   int64_t tsc;
   int64_t nanos;

@@ -100,7 +100,7 @@ jprof_thread_counters* Start(const jprof_counters& set) {
     return nullptr;
   }
   thread->ns_per_tick = 1 / set.ticks_per_ns;
-  thread->time.clock.Open(set.ticks_per_ns);  // if refused: wall clock, and by_call is 1
+  thread->time.clock.Open(set.ticks_per_ns);  // wall clock and by_call 1 if refused
   thread->time.last = thread->time.clock.Restart();
   return thread.release();
 }

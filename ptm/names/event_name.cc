@@ -83,7 +83,7 @@ Result<NamedEvent> ResolvePreset(std::string_view name) {
                   machine.pmu.empty() ? WhyNoPmu(machine) : "PAPI does not offer it on this CPU");
 }
 
-// Events that increase in any loop; a count of 0 means that the counter does not work.
+// These events increase in any loop, so a count of 0 means that the counter does not work.
 constexpr std::string_view kAlwaysIncreasing[] = {"PAPI_TOT_INS", "PAPI_TOT_CYC",
                                                   "PAPI_BR_INS",  "perf::INSTRUCTIONS",
                                                   "perf::CYCLES", "perf::BRANCH-INSTRUCTIONS"};
@@ -115,7 +115,7 @@ bool Opens(std::string_view name) {
          (!AlwaysIncreases(event->spec) || Moves(group.slot(0)));
 }
 
-// The alternatives to a hardware event that cannot be counted.
+// Returns the alternatives to a hardware event that cannot be counted.
 std::string Alternatives() {
   std::vector<std::string> work = {"time"};
   for (const char* name : {"PAPI_TOT_CYC", "page-faults"}) {
@@ -131,7 +131,8 @@ bool IsUserInstructions(const EventSpec& event) {
          (event.exclude & kExcludeKernel) != 0;
 }
 
-// The event, counted by tracing, if it is one that can be and the machine has no counter for it.
+// Returns the event. It is counted by tracing if that is possible and the machine has no counter
+// for it.
 Result<NamedEvent> CheckOrTrace(const std::string& name) {
   auto event = CheckEvent(name);
   if (event) return event;

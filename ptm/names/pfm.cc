@@ -58,7 +58,8 @@ Encoded EncodeAt(const std::string& name, int privilege_levels) {
   return encoded;
 }
 
-// The name without modifiers: the part before the first ':' that is not the '::' after the PMU.
+// Returns the name without modifiers: the part before the first ':' that is not the '::' after the
+// PMU.
 std::string WithoutModifiers(const std::string& name) {
   const size_t pmu = name.find("::");
   return name.substr(0, name.find(':', pmu == std::string::npos ? 0 : pmu + 2));
@@ -76,7 +77,7 @@ void ForEachAttribute(int event, const std::function<void(const pfm_event_attr_i
   }
 }
 
-// The event itself if it needs no unit mask, and with each unit mask.
+// Adds the event itself if it needs no unit mask, and the event with each unit mask.
 void AddEvent(const std::string& pmu, int event, std::vector<std::string>& names) {
   pfm_event_info_t info = {};
   info.size = sizeof(info);
@@ -109,7 +110,7 @@ std::vector<std::string> Modifiers(const std::string& name) {
   return modifiers;
 }
 
-// libpfm4 has no descriptions for the kernel's software events.
+// Describes the kernel's software events, for which libpfm4 has no descriptions.
 std::string_view SoftwareDescription(uint64_t config) {
   switch (config) {
     case PERF_COUNT_SW_CPU_CLOCK:
@@ -131,7 +132,7 @@ std::string_view SoftwareDescription(uint64_t config) {
   }
 }
 
-// The description of the event and of the unit masks in the name.
+// Returns the description of the event and of the unit masks in the name.
 std::string Description(const std::string& name) {
   if (!Start()) return "";
   const std::string event_name = WithoutModifiers(name);
