@@ -5,8 +5,8 @@
 namespace jprof::a2n {
 namespace {
 
-// The maximum number of forks without an exec that a lookup follows back; beyond it the child
-// copies the mappings.
+// A lookup follows back at most this number of forks without an exec; beyond it the child copies
+// the mappings.
 constexpr uint32_t kMostForks = 16;
 
 }  // namespace
@@ -32,8 +32,8 @@ const AddressSpaces::Life* AddressSpaces::LifeAt(const Process& process, Nanos w
   return when < life.until || life.until == kForever ? &life : nullptr;
 }
 
-// Copies what the parent had at that time, inherited mappings included. Mappings that later ones
-// hide stay hidden.
+// Copies what the parent had at that time, with inherited mappings. Mappings that later ones hide
+// stay hidden.
 void AddressSpaces::CopyInto(Life& life, const Process& parent, Nanos when) const {
   std::vector<const Life*> line;
   const Process* process = &parent;
@@ -54,7 +54,8 @@ void AddressSpaces::CopyInto(Life& life, const Process& parent, Nanos when) cons
   }
 }
 
-// Ends the previous life if necessary. Lives stay in order even if the given times are not.
+// Begins a life, and ends the previous one if necessary. Lives stay in order even if the given
+// times are not.
 void AddressSpaces::BeginLife(Process& process, Life life) {
   if (!process.lives.empty()) {
     Life& before = process.lives.back();

@@ -18,7 +18,8 @@ constexpr size_t kLongest = 32 * 1024;
 
 using Text = std::unique_ptr<char, decltype(&std::free)>;
 
-// Ends in "17h", 16 digits, "E", and an optional LLVM suffix after a dot.
+// Returns whether the name is one of Rust's legacy names, which end in "17h", 16 digits, "E", and
+// an optional LLVM suffix after a dot.
 bool IsRustLegacy(std::string_view name) {
   constexpr size_t kDigits = 16;
   const size_t hash = name.rfind("17h");

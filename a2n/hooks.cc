@@ -18,7 +18,8 @@ struct EndElf {
   void operator()(Elf* elf) const { elf_end(elf); }
 };
 
-// A program without an interpreter: nothing is loaded into it. (Libraries have none either.)
+// Returns whether a program has no interpreter, so that nothing is loaded into it. (Libraries have
+// none either.)
 bool IsStatic(Elf* elf) {
   size_t segments = 0;
   if (elf_getphdrnum(elf, &segments) != 0) return false;

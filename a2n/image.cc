@@ -45,7 +45,8 @@ std::string DwflError() {
   return message == nullptr ? "elfutils reports no reason" : message;
 }
 
-// "+": a debug file must match the CRC; "": beside the file; ".debug": below it.
+// Returns where elfutils looks for debug files. "+" means that a debug file must match the CRC, ""
+// is beside the file, and ".debug" is below it.
 std::string DebugPath(const Options& options) {
   std::string path = "+:.debug";
   for (const std::string& folder : options.debug_folders) path += ":" + folder;
@@ -104,7 +105,7 @@ void Image::ReadSegments() {
       segments_, [](const Segment& a, const Segment& b) { return a.executable > b.executable; });
 }
 
-// Ranges of code, from the section headers, else from the segments.
+// Reads the ranges of code from the section headers, or else from the segments.
 void Image::ReadSections() {
   Elf_Scn* section = nullptr;
   for (size_t i = 0; i < kMostHeaders && (section = elf_nextscn(session_->elf, section)) != nullptr;
@@ -184,8 +185,8 @@ std::vector<uint64_t> Image::AddressesOf(std::string_view name) {
   return found;
 }
 
-// .symtab of the file or of its debug file, else .dynsym together with .gnu_debugdata; elfutils
-// selects them.
+// Adds .symtab of the file or of its debug file, or else .dynsym together with .gnu_debugdata;
+// elfutils selects them.
 void Image::AddSymbolTable() {
   const int count = dwfl_module_getsymtab(session_->module);
   int nameless = 0;
@@ -220,8 +221,8 @@ struct PltShape {
   uint64_t address, first, entry;  // entries begin `first` bytes behind the address
 };
 
-// Where the jump to the i-th function of .rela.plt is, for the usual layouts of linkers; nothing
-// for other layouts.
+// Returns where the jump to the i-th function of .rela.plt is, for the usual layouts of linkers.
+// Returns nothing for other layouts.
 std::optional<PltShape> ShapeOf(int machine, const GElf_Shdr* plt, const GElf_Shdr* plt_sec) {
   if (machine == EM_X86_64 && plt_sec != nullptr) return PltShape{plt_sec->sh_addr, 0, 16};
   if (machine == EM_X86_64 && plt != nullptr) return PltShape{plt->sh_addr, 16, 16};

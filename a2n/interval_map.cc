@@ -16,7 +16,8 @@ void IntervalMap::Cut(uint64_t start, uint32_t owner) {
   }
 }
 
-// A sweep: a stack holds the ranges that contain the address, the innermost on top.
+// Makes the pieces by a sweep: a stack holds the ranges that contain the address, the innermost on
+// top.
 void IntervalMap::Build() {
   std::ranges::stable_sort(ranges_, [](const Range& a, const Range& b) {
     return a.start != b.start ? a.start < b.start : a.end > b.end;
@@ -40,7 +41,7 @@ void IntervalMap::Build() {
   BuildCoarse();
 }
 
-// About one piece per coarse step: a search then begins close to its result.
+// Makes about one piece per coarse step, so that a search begins close to its result.
 void IntervalMap::BuildCoarse() {
   if (pieces_.empty()) return;
   const uint64_t first = pieces_.front().start, width = pieces_.back().start - first;

@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kMostBytes = size_t{1} << 30;
 constexpr size_t kMostCodes = size_t{1} << 22;  // a short line becomes a much larger JittedCode
 
-// "7f0012345600 1a0 name of it", with or without 0x.
+// Parses a line such as "7f0012345600 1a0 name of it", with or without 0x.
 bool ParseMapLine(std::string_view line, JittedCode& code) {
   const auto take = [&](uint64_t& value) {
     if (line.starts_with("0x") || line.starts_with("0X")) line.remove_prefix(2);
@@ -72,7 +72,7 @@ class JitDump {
     return false;
   }
 
-  // False: nothing more can be read.
+  // Returns false if nothing more can be read.
   bool ReadRecord() {
     const auto id = cursor_.Read<uint32_t>(), size = cursor_.Read<uint32_t>();
     const auto time = cursor_.Read<uint64_t>();
@@ -138,7 +138,7 @@ class JitDump {
     return true;
   }
 
-  // Precedes the load record that it belongs to.
+  // Reads a record of lines, which precedes the load record that it belongs to.
   bool Lines(ByteCursor& record) {
     next_lines_.clear();
     next_file_.clear();

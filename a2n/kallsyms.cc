@@ -19,7 +19,7 @@ struct Line {
   std::string_view name, module;
 };
 
-// "ffffffff81000000 T _stext" or "ffffffffc0201000 t init_once\t[ext4]"
+// Parses "ffffffff81000000 T _stext" or "ffffffffc0201000 t init_once\t[ext4]".
 bool ParseLine(std::string_view text, Line& line) {
   const char* end = text.data() + text.size();
   const auto [after, error] = std::from_chars(text.data(), end, line.address, 16);
@@ -78,8 +78,8 @@ Result<KernelSymbols> KernelSymbols::Parse(std::string_view text) {
         "'sysctl kernel.kptr_restrict=0' (and kernel.perf_event_paranoid=1 or less)");
   }
   if (starts.empty()) return Fail("it contains no symbols");
-  // Of several names at one address, the first global one. A function ends where any other symbol
-  // begins.
+  // The first global one of several names at one address is used. A function ends where any other
+  // symbol begins.
   std::ranges::stable_sort(starts, [](const Start& a, const Start& b) {
     if (a.symbol.address != b.symbol.address) return a.symbol.address < b.symbol.address;
     const auto rank = [](char type) { return !IsText(type) ? 2 : type == 'T' ? 0 : 1; };

@@ -24,10 +24,11 @@ bool IsAnonymous(std::string_view path) {
          path.starts_with("/SYSV");
 }
 
-// A path at which the file may be readable, best first.
+// Contains a path at which the file may be readable. The best path is first.
 struct Candidate {
   std::string path;
-  // Accepted even with another inode, which overlay file systems and upgrades cause.
+  // If set, the file is accepted even with another inode, which overlay file systems and upgrades
+  // cause.
   bool by_name;
 };
 
@@ -113,8 +114,8 @@ Result<Image*> ModuleFiles::Load(Fd fd, const std::string& path) {
   return by_identity_[identity] = images_.back().get();
 }
 
-// Prefers a file with the mapped inode, else accepts one that has the name now. A known build id
-// decides.
+// Finds the file. Prefers one with the mapped inode, or else accepts one that has the name now. A
+// known build id decides.
 Result<Image*> ModuleFiles::Find(ModuleFile& file) {
   std::string reason, other_build;
   file.missing = true;
@@ -151,7 +152,8 @@ Result<Image*> ModuleFiles::Find(ModuleFile& file) {
   return Fail("{}", reason.empty() ? "another file has this name now" : reason);
 }
 
-// All processes have the same vdso; jprof's own is copied to memory that has a descriptor.
+// Finds the vdso, which is the same in all processes: jprof's own is copied to memory that has a
+// descriptor.
 Result<Image*> ModuleFiles::FindVdso() {
   auto maps = ReadMaps(procfs::kSelf);
   if (!maps) return std::unexpected(maps.error());

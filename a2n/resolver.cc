@@ -1,4 +1,5 @@
-// The Resolver: finds the mapping or jitted code at the address, then the symbol in that file.
+// Implements the Resolver: finds the mapping or jitted code at the address, then the symbol in that
+// file.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -36,7 +37,7 @@ Place SymbolAt(std::string_view module, std::string_view symbol, uint64_t start,
   return {Outcome::kSymbol, module, symbol, start, size, address - start, nullptr};
 }
 
-// The page at a fixed address that x86 keeps for very old programs.
+// Describes an address in the page at a fixed address that x86 keeps for very old programs.
 Place Vsyscall(uint64_t address) {
   constexpr std::string_view kNames[] = {"gettimeofday", "time", "getcpu"};
   const uint64_t i = (address - kVsyscall) / kVsyscallStep;
@@ -45,7 +46,8 @@ Place Vsyscall(uint64_t address) {
                   address);
 }
 
-// The path prefix for a process whose file system root differs from jprof's; empty: none.
+// Returns the path prefix for a process whose file system root differs from jprof's, or an empty
+// text if there is none.
 std::string RootOf(Pid pid) {
   const std::string process = procfs::Directory(pid), self = procfs::Directory(procfs::kSelf);
   struct stat its = {}, ours = {};
@@ -69,7 +71,7 @@ struct Resolver::State {
     ModuleFile* file;
     uint64_t file_offset;
   };
-  // What contains an address: a mapping or jitted code, or neither.
+  // Describes what contains an address: a mapping or jitted code, or neither.
   struct Holder {
     const JittedCode* code = nullptr;
     ModuleFile* file = nullptr;
@@ -138,9 +140,9 @@ const std::string& Resolver::State::Root(Pid pid) const {
   return found == roots.end() ? kOurs : found->second;
 }
 
-// If a file and jitted code claim the same address: code loaded after the file was mapped wins.
-// Code without a load time may be left over from an earlier process with that pid, and wins only in
-// JIT memory.
+// Finds what contains an address. If a file and jitted code claim the same one, code loaded after
+// the file was mapped wins. Code without a load time may be left over from an earlier process with
+// that pid, and wins only in JIT memory.
 Resolver::State::Holder Resolver::State::Find(Pid pid, uint64_t address, Nanos when) const {
   const AddressSpaces::Found found = spaces.Find(pid, address, when);
   Holder holder;
@@ -161,7 +163,7 @@ Resolver::State::Holder Resolver::State::Find(Pid pid, uint64_t address, Nanos w
   return holder;
 }
 
-// `address`: the same location at run time.
+// Finds a place in a file. `address` is the same location at run time.
 Place Resolver::State::InFile(ModuleFile& file, uint64_t link_address, uint64_t address) {
   if (!file.has_symbols) return PlaceOf(Outcome::kNoSymbols, file.path);
   const Symbol* symbol = file.image->Find(link_address);

@@ -14,7 +14,7 @@ constexpr uint32_t kNoScope = ~uint32_t{0};
 constexpr int kDeepest = 200;         // nesting of DIEs; deeper is damage
 constexpr int kLongestOrigin = 16;    // references from a DIE to the one that names it
 constexpr int kMostRanges = 1 << 16;  // of one DIE
-// Of one unit; damaged links could form a cycle.
+// Limits the DIEs of one unit, because damaged links could form a cycle.
 constexpr int kMostDies = 1 << 25;
 
 // Calls visit(start, end) for each range of code of the DIE. Code that the linker removed is at 0.
@@ -57,7 +57,8 @@ uint32_t Number(Dwarf_Die* die, unsigned name) {
   return static_cast<uint32_t>(value);
 }
 
-// The DIE of which this one is an instance: for a method, the declaration in its class.
+// Returns the DIE of which this one is an instance. For a method, that is the declaration in its
+// class.
 Dwarf_Die Origin(Dwarf_Die die) {
   for (int i = 0; i < kLongestOrigin; ++i) {
     Dwarf_Attribute attribute;
@@ -99,7 +100,7 @@ bool Qualifies(int tag) {
 }  // namespace
 
 struct SourceLines::Unit {
-  // A function, or one inlined into `parent`.
+  // Represents a function, or one inlined into `parent`.
   struct Scope {
     Dwarf_Die die;
     uint32_t parent = kNoScope;
@@ -111,7 +112,7 @@ struct SourceLines::Unit {
   int dies = 0;
   std::vector<Scope> scopes;
   IntervalMap owners;  // of code, each owned by a scope
-  // "space::Class::" of functions without a linkage name.
+  // Contains "space::Class::" of functions without a linkage name.
   std::unordered_map<Dwarf_Off, std::string> prefixes;
   std::unordered_map<uint32_t, std::string> names;  // of scopes, on demand
 
@@ -178,8 +179,8 @@ const char* SourceLines::Unit::FileOf(uint32_t index) {
   return dwarf_filesrc(files, index, nullptr, nullptr);
 }
 
-// C++ entities that are local to a unit, such as lambdas, may have no linkage name: DWARF then has
-// only the last component of the name.
+// Returns whether DWARF has only the last component of the name. C++ entities that are local to a
+// unit, such as lambdas, may have no linkage name.
 bool SourceLines::Unit::IsPartialName(Dwarf_Die* die) {
   const int language = dwarf_srclang(&lines);
   if (language != DW_LANG_C_plus_plus && language != DW_LANG_C_plus_plus_11 &&
@@ -228,7 +229,7 @@ SourceLines::SourceLines(Dwarf* dwarf, uint64_t bias, bool demangle)
 
 SourceLines::~SourceLines() = default;
 
-// Uses the ranges of the units, because .debug_aranges may be missing.
+// Finds the units by their ranges, because .debug_aranges may be missing.
 void SourceLines::FindUnits() {
   Dwarf_CU* unit = nullptr;
   uint8_t type = 0;

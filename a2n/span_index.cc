@@ -68,9 +68,9 @@ void SpanIndex::BuildPending() const {
   built_ = static_cast<uint32_t>(spans_.size());
 }
 
-// `best`: the best span so far, from a later block or a smaller node. Blocks are searched from last
-// to first, so at equal `since` the span already found was added later, unless both are in one
-// block: then the index in spans_ decides.
+// Finds the best span. `best` is the best one so far, from a later block or a smaller node. Blocks
+// are searched from last to first, so at equal `since` the span already found was added later,
+// unless both are in one block: then the index in spans_ decides.
 const Span* SpanIndex::FindIn(const Block& block, uint64_t address, Nanos when,
                               const Span* best) const {
   const auto edge = std::ranges::upper_bound(block.edges, address);

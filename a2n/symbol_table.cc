@@ -22,8 +22,8 @@ void SymbolTable::Add(Symbol symbol, std::string_view name) {
   symbols_.push_back(symbol);
 }
 
-// Keeps the symbol to display: function before label, global before weak before local, then the
-// plainest name.
+// Keeps only the symbol to display. Prefers a function to a label, then global to weak to local,
+// then the plainest name.
 void SymbolTable::KeepOnePerAddress() {
   std::ranges::sort(symbols_, [&](const Symbol& a, const Symbol& b) {
     if (a.address != b.address) return a.address < b.address;
@@ -45,8 +45,8 @@ void SymbolTable::KeepOnePerAddress() {
   symbols_.resize(kept);
 }
 
-// Assembly has labels inside its functions (loops, addresses for signal handlers): only the
-// function is relevant.
+// Removes labels inside functions. Assembly has such labels (loops, addresses for signal handlers):
+// only the function is relevant.
 void SymbolTable::DropLabelsInsideFunctions() {
   uint64_t end = 0;
   std::erase_if(symbols_, [&](const Symbol& symbol) {
