@@ -54,7 +54,7 @@ Checked ApplyOption(std::string_view text, AgentOptions& options) {
   return Set(*option, value, Interface::kAgentString, options);
 }
 
-// The first of these options that is set; null: none.
+// Returns the first of these options that is set, or null if there is none.
 const Option* FirstSet(const AgentOptions& options, OptionNames names) {
   for (const std::string_view name : names) {
     const Option* const option = FindOption(name);
@@ -68,7 +68,7 @@ bool HasTime(const AgentOptions& o) {
          std::ranges::count(o.triggers, TriggerKind::kTime, &Trigger::kind) != 0;
 }
 
-// Options that require sampling.
+// Checks options that require sampling.
 Checked CheckSampling(const AgentOptions& o) {
   const bool sampling = o.mode == Mode::kScs || !o.triggers.empty();
   if (sampling && o.mode != Mode::kScs && o.mode != Mode::kCalltree) {
@@ -84,7 +84,7 @@ Checked CheckSampling(const AgentOptions& o) {
   return {};
 }
 
-// Options that do not apply to methods that count themselves.
+// Checks options that do not apply to methods that count themselves.
 Checked CheckCounter(const AgentOptions& o) {
   const Option& counter = *FindOption("COUNTER");
   if (o.counter != Counter::kAuto && o.mode != Mode::kCalltree)
@@ -100,7 +100,7 @@ Checked CheckCounter(const AgentOptions& o) {
   return {};
 }
 
-// Options that the mode does not support.
+// Checks options that the mode does not support.
 Checked CheckMode(const AgentOptions& o) {
   if (o.mode == Mode::kCalltree && !o.metrics.empty())
     return Needs(*FindOption("METRICS"), {"CALLFLOW"}, "CALLTREE only counts calls");
@@ -194,7 +194,7 @@ uint64_t RequestedRate(const AgentOptions& options) {
   return most;
 }
 
-// The mode comes first. TPROF alone is the mode without recorded calls.
+// Writes the mode first. TPROF alone is the mode without recorded calls.
 std::string ToString(const AgentOptions& options) {
   std::string mode = "TPROF", others;
   for (const Option& option : OptionTable()) {

@@ -21,7 +21,8 @@ bool IsPlain(char c) {
 
 bool IsPlus(char c, Names names) { return c == '+' || (c == ',' && names == Names::kMethods); }
 
-// The end of the item that begins at `begin` (after its sign): the next sign that begins an item.
+// Returns the end of the item that begins at `begin` (after its sign): the next sign that begins an
+// item.
 size_t ItemEnd(std::string_view value, size_t begin, Names names) {
   for (size_t i = begin; i < value.size(); ++i) {
     if (IsPlus(value[i], names)) return i;
@@ -31,7 +32,7 @@ size_t ItemEnd(std::string_view value, size_t begin, Names names) {
   return value.size();
 }
 
-// Other notations of a method or package: Foo#bar, Foo::bar, Foo.bar(int), pkg. or pkg/.
+// Replaces other notations of a method or package: Foo#bar, Foo::bar, Foo.bar(int), pkg. or pkg/.
 std::string Normalized(std::string text, bool prefix) {
   if (const size_t arguments = text.find('('); arguments != text.npos && arguments != 0)
     text.resize(arguments);
@@ -56,7 +57,8 @@ Result<FilterItem> ParseItem(std::string_view text, bool include, Names names) {
   return FilterItem{include, prefix, *std::move(decoded)};
 }
 
-// The decision of the last item that matches; if none does, the opposite of the first item's.
+// Returns the decision of the last item that matches, or the opposite of the first item's if none
+// does.
 template <typename Matches>
 bool Accepts(const std::vector<FilterItem>& items, Matches matches) {
   for (const FilterItem& item : std::views::reverse(items)) {
@@ -65,7 +67,7 @@ bool Accepts(const std::vector<FilterItem>& items, Matches matches) {
   return items.empty() || !items.front().include;
 }
 
-// A method as the characters of "pkg/Class.method".
+// Represents a method as the characters of "pkg/Class.method".
 struct MethodText {
   std::string_view class_name, method_name;
 
@@ -74,15 +76,15 @@ struct MethodText {
     if (i < class_name.size()) return class_name[i];
     return i == class_name.size() ? '.' : method_name[i - class_name.size() - 1];
   }
-  // Whether a package, a class or the method ends before this character.
+  // Returns whether a package, a class or the method ends before this character.
   bool IsEndOfName(size_t i) const {
     if (i >= class_name.size()) return i == class_name.size() || i == size();
     return class_name[i] == '/' || class_name[i] == '.' || class_name[i] == '$';
   }
 };
 
-// Whether a character of a pattern matches one of the method. `nested`: also between a class and
-// the class nested in it.
+// Returns whether a character of a pattern matches one of the method. With `nested`, a dot of the
+// pattern also matches between a class and the class nested in it.
 bool Matches(char pattern, char c, bool nested) {
   const auto separates = [](char s) { return s == '.' || s == '/'; };
   return pattern == c ||

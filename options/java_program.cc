@@ -14,7 +14,7 @@ bool IsJava(const std::vector<std::string>& command) {
   return !command.empty() && fs::path(command.front()).filename() == "java";
 }
 
-// The options of java that take the next argument as their value.
+// Returns whether the option of java takes the next argument as its value.
 bool TakesNextArgument(std::string_view option) {
   constexpr std::string_view kOptions[] = {"-cp",
                                            "-classpath",
@@ -52,7 +52,8 @@ bool AsksTheVm(std::string_view option) {
          option.starts_with("-XshowSettings");
 }
 
-// The last part of a class, a module/class, a path of a jar or of a source file.
+// Returns the last part of the name of a class, a module/class, or a path of a jar or a source
+// file.
 std::string ShortName(std::string_view name) {
   for (const std::string_view ending : {".jar", ".java"}) {
     if (!name.ends_with(ending)) continue;
@@ -63,7 +64,8 @@ std::string ShortName(std::string_view name) {
 
 constexpr std::string_view kModule = "--module=";
 
-// Which word of a java command is its main class, module or jar; the number of words: none.
+// Returns the index of the main class, module or jar of a java command, or the number of words if
+// there is none.
 size_t MainAt(const std::vector<std::string>& command) {
   for (size_t i = 1; i < command.size(); ++i) {
     const std::string_view argument = command[i];
@@ -78,7 +80,7 @@ size_t MainAt(const std::vector<std::string>& command) {
   return command.size();
 }
 
-// Empty: it has none.
+// Returns an empty text if there is none.
 std::string JavaMain(const std::vector<std::string>& command) {
   const size_t at = MainAt(command);
   if (at >= command.size()) return "";

@@ -1,4 +1,4 @@
-// The text of HELP and the table in docs/AGENT_OPTIONS.md.
+// Writes the text of HELP and the table in docs/AGENT_OPTIONS.md.
 #include <fmt/format.h>
 
 #include <ranges>
@@ -8,7 +8,7 @@
 namespace jprof::agent {
 namespace {
 
-// "OUT=DIR", "SAMPLE[=N]"
+// Returns a text such as "OUT=DIR" or "SAMPLE[=N]".
 std::string WithArgument(std::string_view name, const Option& option) {
   return fmt::format("{}{}{}", name, option.NeedsValue() ? "=" : "", option.argument);
 }

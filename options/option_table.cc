@@ -15,7 +15,7 @@ constexpr uint64_t kMostTree = 227 * kGiga;  // 2^32 nodes of 64 bytes, less a n
 constexpr uint64_t kMostTrace = 64 * kGiga;
 constexpr uint64_t kMostSeconds = 1'000'000;
 
-// In the order of the enumerators.
+// The names are in the order of the enumerators.
 constexpr std::string_view kTraceModes[] = {"normal", "wrap", "continuous"};
 constexpr std::string_view kProbes[] = {"auto", "hotspot", "jvmti"};
 constexpr std::string_view kCounters[] = {"auto", "woven", "probe"};
@@ -23,7 +23,8 @@ constexpr std::string_view kChildren[] = {"auto", "no", "first", "all"};
 constexpr std::string_view kHooks[] = {"auto", "no", "yes"};
 constexpr std::string_view kTimers[] = {"auto", "perf", "posix"};
 
-// In the order of HELP: name, aliases, flag, argument, target, commands, help.
+// The options are in the order of HELP. Each has a name, aliases, flag, argument, target, commands
+// and help.
 constexpr Option kOptions[] = {
     {"OUT", "LOGPATH", "-o,--out", "DIR", Path{&O::out}, kAllCommands,
      "directory of the profile (default: jprof-PID.jprof; with a command, NAME.jprof after the "

@@ -34,7 +34,7 @@ Done ParseNumber(std::string_view value, uint64_t most, uint64_t& into) {
   return {};
 }
 
-// Bytes, or with K, M, G in units of 1024.
+// Parses a size in bytes, or with K, M or G in units of 1024.
 std::optional<uint64_t> ParseSize(std::string_view value) {
   constexpr std::string_view kUnits = "KMG";
   uint64_t number = 0;
@@ -158,7 +158,7 @@ struct Getter {
   Text operator()(const Number& target) const {
     return IfOther(options.*target.member, kDefaults.*target.member);
   }
-  // With SAMPLE, the rate is the value of SAMPLE.
+  // The rate is the value of SAMPLE if that is set.
   Text operator()(const Rate& target) const {
     const bool sampled_tree = options.mode == Mode::kCalltree && !options.triggers.empty();
     if (target.sample != sampled_tree) return std::nullopt;
@@ -179,7 +179,7 @@ struct Getter {
   }
 };
 
-// The default and the bounds of a value, for help.
+// Prints the default and the bounds of a value, for help.
 struct Bounds {
   std::string operator()(const List& target) const {
     return fmt::format("; at most {}", target.most);
