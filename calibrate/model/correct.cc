@@ -7,17 +7,17 @@
 namespace jprof::calibrate {
 namespace {
 
-// One of a node's types and the share of its calls.
+// Contains one of a node's types and the share of its calls.
 struct Share {
   char letter = '?';
   double weight = 1;
 };
 
-// The types of every node. Most nodes have one type. The others have an entry in `mixed_`.
+// Contains the types of every node. Most nodes have one type. The others have an entry in `mixed_`.
 class NodeTypes {
  public:
   explicit NodeTypes(const CountedTree& tree) : letter_(tree.letter), run_(tree.parent.size(), 0) {
-    mixed_.resize(1);  // run 0: none
+    mixed_.resize(1);  // run 0 is none
     for (size_t part = 0; part < tree.parent.size(); ++part) {
       if (tree.former[part] && tree.letter[part] != tree.letter[tree.parent[part]]) {
         run_[tree.parent[part]] = kMarked;
@@ -36,7 +36,7 @@ class NodeTypes {
   }
 
   // Calls visit(letter, weight) for each type of the node; weights sum to 1. The type of kRoot is
-  // unknown: 'T'.
+  // unknown, for which the letter is 'T'.
   template <typename Visit>
   void ForEach(uint32_t node, const Visit& visit) const {
     if (run_[node] == 0) return visit(letter_[node], 1.0);
@@ -70,7 +70,7 @@ class NodeTypes {
       double sum = 0;
       for (const Share& share : shares) sum += share.weight;
       if (sum == 0)
-        shares[0].weight = sum = 1;  // never called (a superseded thread row): the first type
+        shares[0].weight = sum = 1;  // never called (a superseded thread row), so the first type
       for (Share& share : shares) share.weight /= sum;
     }
   };
@@ -186,7 +186,7 @@ class Corrector {
         entries * (probe.enter_out + arguments) + exits * (probe.exit_in + results);
   }
 
-  // `take`: 1, or 0 to add only the error, when the probes determine what to subtract.
+  // `take` is 1, or 0 to add only the error, when the probes determine what to subtract.
   void Attribute(uint32_t node, double events, double take, const Found& found) {
     if (events == 0) return;
     result_.adjust[node] += take * events * found.value.overhead;

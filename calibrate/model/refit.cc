@@ -14,8 +14,8 @@ using Eigen::VectorXd;
 
 constexpr double kFreedom = 4;  // of Student's t
 constexpr int kRounds = 6;      // of reweighting
-// Model errors that are tried: 0, and kSizes from kSmallest of the largest of a group's means and
-// what it has in common.
+// The model errors that are tried are 0, and kSizes from kSmallest of the largest of a group's
+// means and what it has in common.
 constexpr int kSizes = 20;
 constexpr double kSmallest = 1.0 / 1024;
 constexpr double kFactor = 1.7;
@@ -52,7 +52,7 @@ MatrixXd CovarianceOf(const std::vector<Prior>& priors) {
   return covariance;
 }
 
-// The log of the determinant of a matrix, of its Cholesky factor.
+// Returns the log of the determinant of a matrix by its Cholesky factor.
 double LogDeterminant(const Eigen::LLT<MatrixXd>& factor) {
   return 2 * factor.matrixLLT().diagonal().array().log().sum();
 }
@@ -120,7 +120,7 @@ class Fitter {
     return variance / weights_[i];
   }
 
-  // Sets the solution; returns the log of the probability of the observations, without constants.
+  // Sets the solution. Returns the log of the probability of the observations, without constants.
   double Solve() {
     MatrixXd normal = precision_;
     VectorXd right = VectorXd::Zero(covariance_.rows());
@@ -141,7 +141,7 @@ class Fitter {
            2;
   }
 
-  // One group after the other; the solution is that of the last.
+  // Chooses the model errors of one group after the other. The solution is that of the last.
   void ChooseModelErrors() {
     for (Group& group : groups_) {
       double best_error = group.model_error = 0, best = Solve();

@@ -20,7 +20,7 @@ const Overhead* FindKey(const Metric& metric, const Key& key) {
   return found == metric.keys.end() ? nullptr : &found->second;
 }
 
-// The same transition with the static bit of one method or both ignored.
+// Finds the same transition with the static bit of one method or both ignored.
 const Overhead* FindIgnoringStatic(const Metric& metric, const Key& key) {
   Key other = key, running = key, both = key;
   other.other = both.other = FlipStatic(key.other);

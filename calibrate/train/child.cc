@@ -67,7 +67,7 @@ bool WaitUntilEnd(pid_t pid, std::chrono::seconds limit, const std::function<boo
       return true;
     const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
     pollfd ended{.fd = fd, .events = POLLIN, .revents = 0};
-    poll(&ended, 1, static_cast<int>(kPollInterval.count()));  // without pidfds: only waits
+    poll(&ended, 1, static_cast<int>(kPollInterval.count()));  // only waits without pidfds
     if (fd >= 0) close(fd);
   }
   return false;

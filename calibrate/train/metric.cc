@@ -1,4 +1,4 @@
-// The pure part of a training: computes a metric's overheads from the evidence.
+// Implements the pure part of a training: computes a metric's overheads from the evidence.
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -9,15 +9,15 @@
 namespace jprof::calibrate {
 namespace {
 
-// The profile's estimate of its handler's tree update, which the production handler subtracts from
-// the next interval.
+// Returns the profile's estimate of its handler's tree update, which the production handler
+// subtracts from the next interval.
 double HandlerTicks(const Samples& samples, EventKind kind, const MetricMetadata& metadata) {
   const auto& handlers = samples.handlers[static_cast<size_t>(kind)];
   if (handlers.empty()) return 0;
   return Estimate(handlers, metadata.granularity).mean - metadata.bracket_ticks;
 }
 
-// The typical interval per key according to the deltas, with the tree update subtracted.
+// Returns the typical interval per key according to the deltas, with the tree update subtracted.
 std::map<Key, Overhead> FromSamples(const Evidence& evidence, const MetricMetadata& metadata) {
   std::map<Key, Overhead> trained;
   if (metadata.index >= evidence.samples.deltas.size()) return trained;
@@ -32,7 +32,7 @@ std::map<Key, Overhead> FromSamples(const Evidence& evidence, const MetricMetada
   return trained;
 }
 
-// One equation per walk: the totals in the tree.
+// Returns one equation per walk of a shape, for its totals in the tree.
 std::vector<Equation> WalkEquations(const Evidence& evidence, size_t metric) {
   std::vector<Equation> equations;
   for (const auto& [name, walk] : evidence.walks) {
@@ -57,7 +57,8 @@ double CostOf(const Probes& probes, char type, const Calls& of) {
          of.results * probe->second.result;
 }
 
-// The kernels in which a probe costs least and most (trainers/Library.java); no ordinary programs.
+// These are the kernels in which a probe costs least and most (trainers/Library.java). They are no
+// ordinary programs.
 constexpr std::string_view kCheapest = "Library dependent";
 constexpr std::string_view kDearest = "Library independent";
 
@@ -67,7 +68,7 @@ double EventsOf(const Walk& walk) {
   return events;
 }
 
-// What the profiler adds to an event of the walk beyond the table's overhead.
+// Returns what the profiler adds to an event of the walk beyond the table's overhead.
 double LeftOf(const Walk& walk, const std::vector<double>& truth, const Metric& metric,
               const MetricMetadata& metadata) {
   double residue = walk.metrics[metadata.index] - metadata.RawTruth(truth);
@@ -78,7 +79,7 @@ double LeftOf(const Walk& walk, const std::vector<double>& truth, const Metric& 
   return residue / EventsOf(walk);
 }
 
-// What lost inlining costs an event: most of what it costs in ordinary programs.
+// Returns what lost inlining costs an event, which is most of what it costs in ordinary programs.
 double LostInlining(const Walks& kernels, const MetricMetadata& metadata) {
   std::vector<double> lost;
   for (const auto& [name, walk] : kernels.walks) {
@@ -110,9 +111,9 @@ void SetEnds(char state, const Walks& kernels, const MetricMetadata& metadata, M
   }
 }
 
-// The empty methods of the shapes show how transitions differ. In ordinary code, probes cost
-// slightly more or less, and the difference varies. Moves the overheads of each state by the
-// typical residue in its kernels.
+// Moves the overheads of each state by the typical residue in its kernels. The empty methods of the
+// shapes show how transitions differ. In ordinary code, probes cost slightly more or less, and the
+// difference varies.
 void FitToKernels(const Evidence& evidence, const MetricMetadata& metadata, Metric& metric) {
   // R is last: its kernels contain some J.
   for (const auto& [state, kernels] : evidence.kernels) {
@@ -213,8 +214,8 @@ Probe Mean(const Probe& a, const Probe& b) {
           .result = (a.result + b.result) / 2};
 }
 
-// Counters are exact: whole walks determine the cost of the probes of each method type to the
-// instruction.
+// Makes a metric of a counter. Counters are exact: whole walks determine the cost of the probes of
+// each method type to the instruction.
 Metric MakeExactMetric(const Evidence& evidence, const MetricMetadata& metadata) {
   Metric metric{.name = metadata.name, .unit = metadata.unit, .granularity = 1};
   metric.keys = FromSamples(evidence, metadata);
@@ -272,7 +273,7 @@ Metric Combine(const Metric& first, const Metric& second) {
     if (const auto other = second.probes.find(type); other != second.probes.end())
       probe = Mean(probe, other->second);
   }
-  // For keys that only `first` has; the loop below sets the others.
+  // This value is for keys that only `first` has; the loop below sets the others.
   for (auto& [key, value] : both.keys) value.repeat = value.overhead;
   for (const auto& [key, other] : second.keys) {
     const auto [entry, is_new] = both.keys.try_emplace(key, other);

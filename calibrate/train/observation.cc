@@ -34,8 +34,8 @@ bool Is(uint32_t record, std::string_view class_name, std::string_view name, con
   return method.name == name && method.class_name == class_name;
 }
 
-// Whether the record calls the walks: the loop of Transitions, or the switch of Library except
-// during warm-up.
+// Returns whether the record calls the walks: the loop of Transitions, or the switch of Library
+// except during warm-up.
 bool IsDriver(uint32_t record, const CallTree& tree, const Methods& methods) {
   if (Is(record, "jprof/trainers/Transitions", "drive", tree, methods)) return true;
   const uint32_t parent = tree.parent[record];
@@ -43,7 +43,7 @@ bool IsDriver(uint32_t record, const CallTree& tree, const Methods& methods) {
          Is(parent, "jprof/trainers/Library", "measure", tree, methods);
 }
 
-// For every record, the record of the shape's calling method whose walk it belongs to, or
+// Returns, for every record, the record of the shape's calling method whose walk it belongs to, or
 // kNoRecord. Parents precede their children.
 std::vector<uint32_t> CallersOf(const CallTree& tree, const Methods& methods) {
   std::vector<uint32_t> callers(tree.size(), kNoRecord);
@@ -61,8 +61,9 @@ std::vector<uint32_t> CallersOf(const CallTree& tree, const Methods& methods) {
   return callers;
 }
 
-// A method saves only the values that it uses: the leaf and the static mid of ShapeXX.java use
-// none. The other mid uses `o`, but only before its call, so that it counts in full.
+// Returns which values a method saves. It saves only those that it uses: the leaf and the static
+// mid of ShapeXX.java use none. The other mid uses `o`, but only before its call, so that it counts
+// in full.
 Kept KeptBy(const profile::MethodName& method) {
   const Kept kept =
       KeptOf(method.signature, method.flags & (profile::kMethodStatic | profile::kMethodNative));

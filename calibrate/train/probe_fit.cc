@@ -11,7 +11,7 @@ namespace {
 constexpr int kUnknowns = 3;    // of each type: the four parts together, an argument, a result
 constexpr double kPull = 1e-6;  // towards the start, for what no equation determines
 
-// The symmetric system matrix * x = right.
+// Represents the symmetric system matrix * x = right.
 struct System {
   explicit System(size_t size) : matrix(size, std::vector<double>(size)), right(size) {}
 
@@ -22,7 +22,7 @@ struct System {
     }
   }
 
-  // Gauss with pivots; `kPull` keeps them away from 0.
+  // Solves by Gaussian elimination with pivots; `kPull` keeps them away from 0.
   std::vector<double> Solve() {
     const size_t size = right.size();
     for (size_t at = 0; at < size; ++at) {
@@ -70,10 +70,11 @@ char Upper(char letter) {
   return static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
 }
 
-// The work of an empty function of C: its return. That of an empty Java method is not known.
+// Returns the work of an empty function of C, which is its return. That of an empty Java method is
+// not known.
 double WorkOfEmpty(char type) { return type == 'F' ? 1 : 0; }
 
-// The least interval from a method's entry to its own exit.
+// Returns the least interval from a method's entry to its own exit.
 double LeastInside(char type, const std::map<Key, double>& minima, double otherwise) {
   for (const auto& [key, least] : minima) {
     const bool inside = key.previous == EventKind::kEntry && key.event == EventKind::kExit;
@@ -82,8 +83,9 @@ double LeastInside(char type, const std::map<Key, double>& minima, double otherw
   return otherwise;
 }
 
-// What the least interval from an entry to its own exit leaves for the inner parts (enter_out +
-// exit_in): all of it but the function's own work if that is known, else at most all of it.
+// Returns what the least interval from an entry to its own exit leaves for the inner parts
+// (enter_out + exit_in). This is all of it but the function's own work if that is known, or else at
+// most all of it.
 double InnerParts(char type, const std::map<Key, double>& minima, double otherwise) {
   const double work = WorkOfEmpty(type);
   constexpr double kNone = 1e300;
@@ -92,7 +94,7 @@ double InnerParts(char type, const std::map<Key, double>& minima, double otherwi
   return std::min(otherwise, least);
 }
 
-// The four parts of `sum`. The halves cannot be measured separately.
+// Returns the four parts of `sum`. The halves cannot be measured separately.
 Probe Split(double sum, double inner, double argument, double result) {
   const double outer = sum - inner;
   return {.enter_in = outer / 2,

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kLongestTable = 64 << 20;
 
-// A readable file name of letters, digits and dots; the hash makes it unique.
+// Returns a readable file name of letters, digits and dots, which the hash makes unique.
 std::string ReadableName(const Fingerprint& fingerprint) {
   std::string name;
   for (const char* part : {"jvm", "probe", "metrics"}) {
@@ -36,7 +36,7 @@ std::string ReadableName(const Fingerprint& fingerprint) {
   return name.empty() ? "table" : name;
 }
 
-// The table in the user's directory with the fewest differing parts.
+// Returns the table in the user's directory with the fewest differing parts.
 std::optional<std::pair<fs::path, std::vector<std::string>>> Nearest(const Fingerprint& wanted) {
   std::optional<std::pair<fs::path, std::vector<std::string>>> nearest;
   for (const fs::path& path : StoredTables()) {

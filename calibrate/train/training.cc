@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 constexpr std::chrono::seconds kRunLimit{
     300};  // a run takes seconds, but longer on a loaded machine
 
-// For the trainer Transitions: each of `rounds` makes `calls` walks of each shape.
+// Describes a run of the trainer Transitions: each of `rounds` makes `calls` walks of each shape.
 struct Size {
   int calls, rounds;
 };
@@ -32,7 +32,7 @@ struct Sizes {
   bool few_walks;      // of the kernels
 };
 
-// The counters of the metric set as the trainer's argument: a+b.
+// Returns the counters of the metric set as the trainer's argument: a+b.
 std::string CountersOf(const Plan& plan) {
   std::string counters;
   for (const auto part : std::views::split(std::string_view(plan.metrics), '+')) {
@@ -42,8 +42,8 @@ std::string CountersOf(const Plan& plan) {
   return counters;
 }
 
-// Counts hardly vary between walks: if all metrics are counters, few walks suffice. A quick plan
-// then has one training and no check.
+// Returns the sizes of a plan. Counts hardly vary between walks: if all metrics are counters, few
+// walks suffice. A quick plan then has one training and no check.
 Sizes SizesOf(const Plan& plan) {
   const bool counters_only =
       !plan.metrics.empty() && CountersOf(plan).size() == plan.metrics.size();
@@ -59,7 +59,7 @@ Sizes SizesOf(const Plan& plan) {
   return {2, {2000, 11}, {2000, 7}, {500, 2}, 3, 2, false};
 }
 
-// One program of the trainers' jar.
+// Describes one program of the trainers' jar.
 struct Program {
   std::vector<std::string> options;  // of the JVM
   std::string main;
@@ -67,12 +67,12 @@ struct Program {
   bool inlines = false;  // production code instead of the code that there is with probes
 };
 
-// Of C: `main` is the kind of programs, the arguments are calls and rounds.
+// Returns a program of C: `main` is the kind of programs, the arguments are calls and rounds.
 Program HookProgramOf(const char* kind, const Size& size) {
   return {{}, kind, {std::to_string(size.calls), std::to_string(size.rounds)}};
 }
 
-// The same program with the arguments that make it count its own true cost.
+// Returns the same program with the arguments that make it count its own true cost.
 Program Counted(Program program, const Plan& plan) {
   const std::string counters = CountersOf(plan);
   if (counters.empty()) return program;
@@ -91,8 +91,8 @@ Program Shapes(const Plan& plan, const Size& size) {
           {plan.natives.string(), std::to_string(size.calls), std::to_string(size.rounds)}};
 }
 
-// The kernels by compile state; the arguments are warm-up walks, walks per round, rounds. In state
-// R the JVM compiles by its own policy.
+// Returns the kernels by compile state. The arguments are warm-up walks, walks per round, rounds.
+// In state R the JVM compiles by its own policy.
 std::map<char, Program> Kernels(const Plan& plan, const Sizes& sizes) {
   if (sizes.kernel_repeats == 0) return {};
   if (!plan.hook_trainer.empty())
@@ -110,8 +110,8 @@ std::map<char, Program> Kernels(const Plan& plan, const Sizes& sizes) {
           {'R', {{}, "Library", {"2000", "200", "3"}}}};
 }
 
-// Lost inlining is in the error of times only; the interpreter does not inline, and functions of C
-// with sleds are inlined as without.
+// Returns whether lost inlining is measured. It is in the error of times only; the interpreter does
+// not inline, and functions of C with sleds are inlined as without.
 bool MeasuresInlining(const Sizes& sizes, char state) {
   return !sizes.few_walks && state != 'I' && state != 'F';
 }
@@ -187,7 +187,7 @@ class Runner {
     return argv;
   }
 
-  // The line of output that best explains why the JVM failed.
+  // Returns the line of output that best explains why the JVM failed.
   static std::string Reason(std::string_view output) {
     std::string first;
     while (!output.empty()) {
@@ -211,9 +211,9 @@ class Runner {
   FunctionNames functions_;  // of the last run
 };
 
-// The least of the means of several runs: noise only adds, and adds to all events of a run alike.
-// TAU uses the same estimator. On a busy machine, overheads are still 0.3 to 0.8 ns per event too
-// large.
+// Returns the least of the means of several runs, because noise only adds, and adds to all events
+// of a run alike. TAU uses the same estimator. On a busy machine, overheads are still 0.3 to 0.8 ns
+// per event too large.
 double Least(const std::vector<double>& values) {
   return *std::min_element(values.begin(), values.end());
 }
@@ -240,7 +240,7 @@ Truth LeastOf(const std::vector<Truth>& runs) {
   return least;
 }
 
-// Counts are the same in every run; each metric is the least of all runs.
+// Returns the least of all runs for each metric. Counts are the same in every run.
 std::map<ShapeName, Walk> LeastOf(const std::vector<std::map<ShapeName, Walk>>& runs) {
   std::map<ShapeName, Walk> least = runs[0];
   for (auto& [name, walk] : least) {
@@ -277,7 +277,7 @@ Result<ProfileMetadata> MetadataOf(const profile::Reader& profile) {
   return metadata;
 }
 
-// Each run measures its own timer overhead; adjusts `walks` to that of `reference`.
+// Adjusts `walks` to the timer overhead of `reference`, because each run measures its own.
 void Rebase(std::map<ShapeName, Walk>& walks, const ProfileMetadata& run,
             const ProfileMetadata& reference) {
   for (auto& [name, walk] : walks) {
@@ -289,7 +289,7 @@ void Rebase(std::map<ShapeName, Walk>& walks, const ProfileMetadata& run,
   }
 }
 
-// A program untraced and traced, `repeats` times.
+// Runs a program untraced and traced, `repeats` times.
 Result<Walks> Compare(Runner& runner, const Plan& plan, const Program& untraced,
                       const Program& traced, int repeats,
                       std::optional<ProfileMetadata>& metadata) {
@@ -318,7 +318,7 @@ Result<Walks> Compare(Runner& runner, const Plan& plan, const Program& untraced,
   return Walks{.truth = LeastOf(truths), .walks = LeastOf(walks)};
 }
 
-// The production time of each kernel.
+// Returns the production time of each kernel.
 Result<Truth> RunInlined(Runner& runner, Program program, int repeats) {
   program.inlines = true;
   std::vector<Truth> truths;
