@@ -13,7 +13,7 @@ constexpr uint8_t kTrapCode[] = {0x00, 0x00, 0x20, 0xd4};
 constexpr uint64_t kAfterTrap = 0;
 #endif
 
-// False: the memory of a method that was compiled anew has other code by now.
+// Returns false if the method was compiled anew, so that its memory has other code by now.
 bool HasTrap(const Tracee& tracee, uint64_t place) {
   uint8_t now[std::size(kTrapCode)];
   return tracee.Read(place, now) == std::size(now) && std::ranges::equal(now, kTrapCode);

@@ -59,7 +59,7 @@ Result<void> CodeCache::Map(uint64_t near) {
   return MapData(area->start);
 }
 
-// A file in memory that this process maps, too.
+// Maps a file in memory that this process maps, too.
 Result<void> CodeCache::MapData(uint64_t name) {
   constexpr uint64_t kSize = sizeof(DataArea);
   tracee_.MapsChanged();
@@ -199,7 +199,8 @@ Translation CodeCache::TranslateAt(uint64_t original, Area& area) {
   return made;
 }
 
-// Before its bytes are written: its exits to what has been translated already.
+// Sets the exits of a translation to what has been translated already. Call this before its bytes
+// are written.
 void CodeCache::LinkNew(Translation& made) {
   for (uint32_t i = 0; i < made.exits.size(); ++i) {
     const CodeExit& exit = made.exits[i];
@@ -216,11 +217,12 @@ void CodeCache::LinkNew(Translation& made) {
   }
 }
 
-// What a jump that ends at `after` has to lead to: the target, or a jump to it by its address.
+// Returns where a jump that ends at `after` has to lead: to the target, or to a jump to it by its
+// address.
 uint64_t CodeCache::JumpTarget(uint64_t after, uint64_t target) {
   if (Reaches(after, target)) return target;
   Area* area = AreaFor(after, 64);
-  if (area == nullptr) return miss_;  // cannot be: the area of the jump itself has room
+  if (area == nullptr) return miss_;  // impossible, as the area of the jump itself has space
   const uint64_t place = Take(*area, 16);
   uint8_t jump[14] = {0xff, 0x25};
   std::memcpy(jump + 6, &target, 8);
@@ -256,7 +258,8 @@ void CodeCache::AddToTable(const Translation& translation) {
   if (tracee_.Write(place, code)) first = place;
 }
 
-// Some of what will probably be executed next: a stop of the thread costs more than a translation.
+// Translates some of what will probably be executed next, because a stop of the thread costs more
+// than a translation.
 void CodeCache::MakeAhead(const Translation& first) {
   std::vector<const Translation*> made = {&first};
   for (size_t i = 0; i < made.size() && made.size() < kAhead; ++i) {

@@ -14,7 +14,8 @@ namespace jprof::itrace {
 
 #if defined(__x86_64__)
 
-// A loop with a call: begins and ends at labels, 1 + 100 * 5 + 99 + 1 instructions.
+// This is a loop with a call, which begins and ends at labels. It executes 1 + 100 * 5 + 99 + 1
+// instructions.
 extern "C" {
 extern const char jprof_check_begin[], jprof_check_end[];
 void jprof_check_code();

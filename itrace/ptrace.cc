@@ -14,7 +14,7 @@
 namespace jprof::itrace {
 namespace {
 
-// glibc's header declares the requests of ptrace as an enumeration without all of them.
+// Calls ptrace. glibc's header declares its requests as an enumeration without all of them.
 template <typename Data>
 long Request(int request, pid_t tid, uintptr_t address, Data data) {
   return ptrace(static_cast<__ptrace_request>(request), tid, reinterpret_cast<void*>(address),
@@ -39,7 +39,8 @@ std::string WhyNot(int error) {
 
 }  // namespace
 
-// The kernel's own error numbers, which a traced thread shows while a signal is handled.
+// These functions handle the kernel's own error numbers, which a traced thread shows while a signal
+// is handled.
 #if defined(__x86_64__)
 bool Registers::RestartsSystemCall() const {
   const auto result = -static_cast<int64_t>(raw.rax);

@@ -86,7 +86,7 @@ profile::BranchKind BranchOf(const StepInstruction& instruction, uint64_t to) {
     case Kind::kPlain:
       break;
   }
-  // Far branches and the like.
+  // Such an instruction is a far branch or the like.
   return instruction.next != 0 && to != instruction.next ? BranchKind::kJump : BranchKind::kEnd;
 }
 

@@ -10,7 +10,7 @@ using profile::BranchKind;
 
 namespace {
 
-// Instructions that at most one entry of the ring stands for.
+// This is the largest number of instructions that one entry of the ring represents.
 constexpr uint64_t kMostPerEntry = 64;
 constexpr uint64_t kMaskedTraps = uint64_t{1} << (SIGTRAP - 1) | uint64_t{1} << (SIGSEGV - 1);
 // A frame that ended is recognised by a stack pointer not further above than this.
@@ -52,7 +52,7 @@ void TracedThread::Begin(std::optional<Frame> frame) {
   Go();
 }
 
-// From an original address.
+// Continues from an original address.
 void TracedThread::Go() {
   if (AtEnd()) return ParkHere();
   if (stop_again_) {
@@ -64,8 +64,8 @@ void TracedThread::Go() {
   if (deliver_ || !UsesCache() || !EnterCache()) BeginStep();
 }
 
-// Whether the trace ends before the next instruction. Also ends when the function's frame does not
-// exist any more though it did not return: an exception, longjmp.
+// Returns whether the trace ends before the next instruction. It also ends when the function's
+// frame does not exist any more though it did not return: an exception, longjmp.
 bool TracedThread::AtEnd() {
   if (context_.limit != 0 && totals_.instructions + pending_ >= context_.limit) return true;
   const uint64_t pc = registers_.pc();
@@ -83,7 +83,7 @@ bool TracedThread::AtEnd() {
   return std::ranges::count(context_.end_places, pc) != 0;
 }
 
-// False: the next instruction has to be stepped.
+// Returns false if the next instruction has to be stepped.
 bool TracedThread::EnterCache() {
   const uint64_t left =
       context_.limit == 0 ? ~uint64_t{0} : context_.limit - totals_.instructions - pending_;
@@ -218,8 +218,8 @@ void TracedThread::End(bool unmap) {
   Unpin();
 }
 
-// The kernel resets the handler of a trap that is blocked, so that the traps of tracing must not be
-// blocked. The program sees its own mask wherever it can look.
+// Unblocks the traps of tracing, because the kernel resets the handler of a trap that is blocked.
+// The program sees its own mask wherever it can look.
 void TracedThread::HideMask() {
   const auto mask = SignalMask(tid_);
   if (!mask || (*mask & kMaskedTraps) == 0) return;
@@ -232,7 +232,8 @@ void TracedThread::ShowMask() {
   hidden_mask_ = 0;
 }
 
-// A stop and the continuation after it take a fifth of the time if both threads use one processor.
+// Pins both threads to one processor, because a stop and the continuation after it then take a
+// fifth of the time.
 void TracedThread::Pin() {
   if (!context_.options.pin || pinned_) return;
   cpu_set_t one;

@@ -13,7 +13,7 @@ namespace {
 constexpr uint64_t kNotBlocked = uint64_t{1} << (SIGTRAP - 1) | uint64_t{1} << (SIGSEGV - 1);
 constexpr int kMostStepsToPlace = 1000;
 
-// A signal that the instruction caused.
+// Returns whether the instruction caused the signal.
 bool IsFault(const siginfo_t& info) {
   if (info.si_code <= 0) return false;
   return info.si_signo == SIGSEGV || info.si_signo == SIGBUS || info.si_signo == SIGILL ||
@@ -32,7 +32,7 @@ void SetRcx(Registers&, uint64_t) {}
 }  // namespace
 
 void TracedThread::OnCacheStop(const Stop& stop) {
-  if (stop.event() != 0) {  // of a system call or a stop of the process: it goes on where it was
+  if (stop.event() != 0) {  // a system call or a stop of the process: it continues
     Continue(tid_);
     return;
   }
@@ -86,7 +86,7 @@ void TracedThread::OnTrap(const Translation& translation, const CodeTrap& trap) 
   }
 }
 
-// The thread leaves by an exit that is in the ring already.
+// Links an exit by which the thread leaves. The exit is in the ring already.
 void TracedThread::OnUnlinked(const Translation& translation, const CodeTrap& trap) {
   const CodeExit exit = translation.exits[trap.exit];
   const uint64_t flushes = cache_->flushes();
@@ -101,7 +101,7 @@ void TracedThread::OnUnlinked(const Translation& translation, const CodeTrap& tr
   ResumeInCache();
 }
 
-// An indirect branch whose target is not in the table.
+// Handles an indirect branch whose target is not in the table.
 void TracedThread::OnMiss() {
   const DataArea& data = cache_->data();
   SetRax(registers_, data.rax);
@@ -117,8 +117,8 @@ void TracedThread::OnMiss() {
   ResumeInCache();
 }
 
-// The thread is before the instruction that writes an entry, with its address in rax. False: it is
-// parked or stepping now, because the limit of instructions is near.
+// Empties the ring. The thread is before the instruction that writes an entry, with its address in
+// rax. Returns false if it is parked or stepping now, because the limit of instructions is near.
 bool TracedThread::OnRingFull() {
   Drain();
   if (context_.limit != 0 && context_.limit - totals_.instructions - pending_ <= 8 * 64) {
@@ -139,7 +139,7 @@ void TracedThread::OnCacheSignal(siginfo_t info) {
       translation == nullptr ? nullptr : CodeCache::PointAt(*translation, registers_.pc());
   const bool between = point == nullptr || point->state == State::kBetween;
   if (IsFault(info) && between && translation != nullptr) {
-    // The original cannot be read any more: as if it had changed.
+    // If the original cannot be read any more, it is treated as changed.
     const auto changed =
         std::ranges::find(translation->traps, CodeTrap::Type::kChanged, &CodeTrap::type);
     if (changed != translation->traps.end()) {
@@ -157,7 +157,7 @@ void TracedThread::OnCacheSignal(siginfo_t info) {
   BeginStep();
 }
 
-// Registers become those of the program before the instruction at the point.
+// Makes the registers those of the program before the instruction at the point.
 void TracedThread::LeaveAt(const CodePoint& point) {
   Drain();
   if (point.state == State::kAtWithRcx) SetRcx(registers_, cache_->data().rcx);
@@ -166,7 +166,7 @@ void TracedThread::LeaveAt(const CodePoint& point) {
 }
 
 // Brings the thread to a place where the program could be, and its registers to the original
-// address of it. False: the thread ended.
+// address of it. Returns false if the thread ended.
 bool TracedThread::LeaveCache() {
   std::optional<uint64_t> mask;
   bool alive = true;

@@ -17,7 +17,7 @@ namespace {
 constexpr int kSystemCallStop = SIGTRAP | 0x80;
 constexpr uint64_t kTrapFlag = 0x100;
 
-// System calls whose effect the tracer has to know.
+// Describes the effects of a system call that the tracer has to know.
 struct CallEffects {
   bool mask = false;      // sets the blocked signals
   bool makes = false;     // makes a thread or a process, or executes a program
@@ -100,7 +100,8 @@ void TracedThread::OnStepStop(const Stop& stop) {
     if (info->si_code == SIGTRAP) return FinishHandlerEntry();
     if (info->si_code == TRAP_TRACE || info->si_code == TRAP_BRKPT) return FinishStep();
   }
-  // Another signal: before the instruction, by it, or while it waited in the kernel.
+  // This is another signal: it came before the instruction, by it, or while it waited in the
+  // kernel.
   const bool executed = registers_.pc() != step_.pc &&
                         (step_.instruction.kind == Kind::kSystemCall || stop.signal() == SIGTRAP);
   if (executed) {
@@ -116,7 +117,7 @@ void TracedThread::OnStepStop(const Stop& stop) {
   BeginStep();
 }
 
-// The thread is at the first instruction of a signal handler.
+// Records the entry of a signal handler, whose first instruction the thread is at.
 void TracedThread::FinishHandlerEntry() {
   ++totals_.signals;
   Record(BranchKind::kSignal, step_.pc, registers_.pc());
@@ -148,7 +149,7 @@ void TracedThread::FinishStep() {
   Go();
 }
 
-// A stepped instruction stores the flags with the trap flag of stepping.
+// Removes the trap flag of stepping from flags that a stepped instruction has stored.
 void TracedThread::RemoveTrapFlag() {
 #if defined(__x86_64__)
   if (step_.instruction.kind == Kind::kSystemCall && !step_.by_system_call)

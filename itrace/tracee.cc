@@ -17,7 +17,7 @@ namespace {
 constexpr uint64_t kPageSize = 4096;
 constexpr uint64_t kStackRoom = uint64_t{64} << 20;
 constexpr int kMostStops = 100;  // while one system call is made
-// Not blocked meanwhile, as the kernel would reset their handlers.
+// These traps are not blocked meanwhile, as the kernel would reset their handlers.
 constexpr uint64_t kTraps = uint64_t{1} << (SIGTRAP - 1) | uint64_t{1} << (SIGSEGV - 1);
 
 uint64_t Distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }

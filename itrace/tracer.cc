@@ -25,7 +25,7 @@ Tracer::Tracer(Tracee tracee, const TracerOptions& options, const TraceRange& ra
                .limit = range.instructions},
       range_(range) {}
 
-// A trace that was not run to its end.
+// Detaches the threads of a trace that was not run to its end.
 Tracer::~Tracer() {
   if (threads_.empty()) return;
   breakpoints_.Remove(context_.tracee);
@@ -118,7 +118,8 @@ void Tracer::Tick() {
   SetBreakpoints();
 }
 
-// Between two calls, and again and again until one begins: a method may be compiled anew.
+// Sets breakpoints between two calls, and repeatedly until one begins, because a method may be
+// compiled anew.
 void Tracer::SetBreakpoints() {
   if (!waiting()) return;
   const bool tracing = std::ranges::any_of(
@@ -198,7 +199,7 @@ void Tracer::OnBreakpoint(pid_t tid, Known& known, Registers& registers) {
   BeginThread(tid, known, frame);
 }
 
-// A thread that is not to be traced goes on at a breakpoint.
+// Makes a thread that is not to be traced continue at a breakpoint.
 void Tracer::StepOver(pid_t tid, Registers& registers) {
   breakpoints_.Remove(context_.tracee);
   Stop stop;
@@ -229,7 +230,7 @@ void Tracer::BeginThread(pid_t tid, Known& known, std::optional<Frame> frame) {
   AfterStop(tid);
 }
 
-// A traced thread that is parked has reached its end.
+// Ends a traced thread that is parked, because it has reached its end.
 void Tracer::AfterStop(pid_t tid) {
   const auto found = threads_.find(tid);
   if (found == threads_.end() || !found->second.traced->parked()) return;
@@ -255,7 +256,7 @@ void Tracer::EndAll() {
   }
 }
 
-// A thread that is stopped at an original address goes on untraced.
+// Lets a thread continue untraced. It is stopped at an original address.
 void Tracer::Release(pid_t tid, int signal) {
   Known& known = threads_.at(tid);
   known.traced->End(true);

@@ -1,4 +1,4 @@
-// The threads and processes that come and go during a trace.
+// Handles the threads and processes that come and go during a trace.
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
@@ -8,7 +8,7 @@
 
 namespace jprof::itrace {
 
-// A thread that a traced thread has made, or a process.
+// Handles a thread that a traced thread has made, or a process.
 void Tracer::OnUnknown(pid_t tid, const Stop& stop) {
   if (stop.ended()) return;
   const auto pid = static_cast<uint32_t>(context_.tracee.pid());
@@ -37,7 +37,7 @@ void Tracer::OnFork(pid_t tid, Known& known, const Stop& stop) {
                            static_cast<uint32_t>(child));
     forked_.insert(child);
     if (stop.event() == PTRACE_EVENT_VFORK && breakpoints_.any()) {
-      // It shares the memory, with the breakpoints in it.
+      // The child shares the memory, with the breakpoints in it.
       forked_.erase(child);
       threads_[child].traced = std::make_unique<TracedThread>(context_, child);
       threads_[child].foreign = true;
@@ -67,7 +67,8 @@ void Tracer::OnThreadEnd(pid_t tid, const Stop& stop) {
   if (tid == context_.tracee.pid()) process_status_ = stop.status;
 }
 
-// All other threads are gone, and the thread that did it has the number of the process.
+// Handles an exec: all other threads are gone, and the thread that called it has the number of the
+// process.
 void Tracer::OnExec(pid_t tid) {
   if (threads_.at(tid).foreign) {
     itrace::Detach(tid);

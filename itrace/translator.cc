@@ -125,11 +125,11 @@ class Translating {
   }
   bool counts() const { return !options_.records || options_.thread_counter; }
 
-  // The aligned 16 bytes that are compared at once.
+  // Describes the aligned 16 bytes that are compared at once.
   struct Window {
     uint64_t start = 0;
     uint64_t constant = 0;  // address of what is expected
-    uint64_t mask = 0;      // 0: all bytes count
+    uint64_t mask = 0;      // if 0, all bytes count
   };
 
   void Constant(uint64_t start, bool mask) {
@@ -151,7 +151,7 @@ class Translating {
     }
   }
 
-  // Compares the original with what was copied: traps if they differ.
+  // Compares the original with what was copied. Traps if they differ.
   void Check() {
     Point(State::kAt, source_.start);
     asm_.WithSlot({0x0f, 0x11}, 0, kXmm0);
@@ -188,7 +188,7 @@ class Translating {
     Trap({.type = CodeTrap::Type::kStop, .resume = asm_.offset() + 1});
   }
 
-  // lea based addition to a slot or to a place in the thread's own storage.
+  // Adds the uncounted instructions by lea to a slot or to a place in the thread's own storage.
   void AddCounts() {
     if (!counts() || uncounted_ == 0) return;
     Between();
@@ -209,10 +209,10 @@ class Translating {
     uncounted_ = 0;
   }
 
-  // With rax saved: appends an entry to the ring. The value is in rcx.
+  // Appends an entry to the ring. Requires that rax is saved. The value is in rcx.
   void Append(uint32_t exit, bool value) {
     asm_.LoadRax(kRing);
-    // The value first, so that it is what faults if the ring is full.
+    // The value is written first, so that it is what faults if the ring is full.
     if (value) asm_.Bytes({0x48, 0x89, 0x48, 0x08});
     asm_.Bytes({0x48, 0xc7, 0x00});
     asm_.Imm32(result_.first_exit + exit);
@@ -284,8 +284,8 @@ class Translating {
     asm_.LoadRcx(kRcx);
   }
 
-  // The counters include the branch before it is executed. Nothing is lost if it faults or is
-  // interrupted: the points before it have the same uncounted instructions.
+  // Translates a branch. The counters include it before it is executed. Nothing is lost if it
+  // faults or is interrupted: the points before it have the same uncounted instructions.
   void Branch(const Line& line) {
     const X86Instruction& instruction = line.instruction;
     const uint64_t next = line.address + instruction.length;
@@ -344,7 +344,7 @@ class Translating {
     asm_.Imm32(static_cast<uint32_t>(next >> 32));
   }
 
-  // mov rcx, with the operand of the branch.
+  // Loads the operand of the branch into rcx by mov.
   void LoadTarget(const Line& line) {
     const X86Instruction& instruction = line.instruction;
     if (instruction.kind == X86Kind::kReturn) return asm_.Bytes({0x48, 0x8b, 0x0c, 0x24});
@@ -392,7 +392,8 @@ class Translating {
   }
   uint32_t data_at(size_t slot) const { return asm_.data() + static_cast<uint32_t>(slot); }
 
-  // The line goes on elsewhere: it is long enough, or the next instruction is wanted.
+  // Makes the line continue elsewhere, because it is long enough, or because the next instruction
+  // is wanted.
   void Continue() {
     AddCounts();
     Leave(Exit({.type = CodeExit::Type::kContinued, .to = end_}));

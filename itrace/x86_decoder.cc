@@ -5,7 +5,7 @@
 namespace jprof::itrace {
 namespace {
 
-// What follows an opcode.
+// Lists what may follow an opcode.
 enum Form : uint8_t {
   N,    // nothing
   M,    // ModRM
@@ -92,7 +92,7 @@ class Decoder {
     if (at_ > code_.size()) failed_ = true;
   }
   bool wide() const { return (result_.rex & 8) != 0; }
-  // 0 beyond the bytes.
+  // Returns 0 beyond the bytes.
   uint8_t At(size_t place) const { return place < code_.size() ? code_[place] : 0; }
   size_t ImmediateSize() const { return operand16_ && !wide() ? 2 : 4; }
 
@@ -127,7 +127,7 @@ class Decoder {
     if (Peek() >> 4 == 4) result_.rex = Next();
   }
 
-  // False: not an instruction.
+  // Returns false if this is not an instruction.
   bool Opcode() {
     result_.kind = X86Kind::kPlain;
     result_.opcode = static_cast<uint8_t>(at_);
@@ -168,7 +168,7 @@ class Decoder {
     if ((first & 8) != 0) return false;
     return InMap(first & 7);
   }
-  // After the prefix of a vector instruction.
+  // Reads the opcode after the prefix of a vector instruction.
   bool InMap(uint8_t map) {
     result_.opcode = static_cast<uint8_t>(at_);
     const uint8_t op = Next();
@@ -246,7 +246,8 @@ class Decoder {
     return !failed_;
   }
 
-  // With an operand size of 16 bits, processors of different makers decode a branch differently.
+  // Decodes a direct branch. With an operand size of 16 bits, processors of different makers decode
+  // it differently.
   bool DirectBranch(X86Kind kind) {
     if (operand16_ && !wide()) return false;
     result_.kind = kind;
@@ -303,7 +304,7 @@ class Decoder {
     return (op >= 0xa4 && op <= 0xa7) || (op >= 0xaa && op <= 0xaf) || (op >= 0x6c && op <= 0x6f);
   }
 
-  // f6 and f7: test has an immediate operand, the others of the group have none.
+  // Decodes f6 and f7. Test has an immediate operand, the others of the group have none.
   bool Unary(uint8_t op) {
     if ((At(result_.opcode + 1) & 0x30) == 0) Skip(op == 0xf6 ? 1 : ImmediateSize());
     return !failed_;
