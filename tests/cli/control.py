@@ -21,7 +21,7 @@ NOBODY = 65534
 # prints the lines that it receives. With LIMIT, its clients have no free descriptor from then on.
 LISTENER = r"""
 import os, resource, signal, socket, struct, sys
-signal.alarm(60)
+signal.alarm(600)
 reply, name = sys.argv[1].encode().decode("unicode_escape").encode("latin-1"), sys.argv[2]
 if "AS_USER" in os.environ:
     os.setgroups([])

@@ -117,7 +117,7 @@ class FakeJvm:
 
 
 def main():
-    signal.alarm(120)
+    signal.alarm(600)
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
     if "private-tmp" in sys.argv[2:3]:
         subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/tmp"], check=True)

@@ -20,7 +20,7 @@ PLAIN int main(void) {
     usleep(2000);
     const pid_t child = fork();
     if (child == 0) {
-      alarm(5);  // it would wait forever
+      alarm(60);  // it would wait forever
       Work();
       _exit(0);
     }

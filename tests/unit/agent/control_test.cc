@@ -444,7 +444,7 @@ pid_t Child(F f) {
   if (pipe2(ready, O_CLOEXEC) != 0) return -1;
   const pid_t child = fork();
   if (child == 0) {
-    alarm(60);  // ends even if the test fails
+    alarm(600);  // ends even if the test fails
     f();
     (void)!write(ready[1], "x", 1);
     for (;;) pause();
@@ -541,7 +541,7 @@ TEST_F(ControlTest, AForkedChildDoesNotKeepTheSocket) {
     const pid_t child = fork();
     if (child < 0) (void)!write(out[1], &child, sizeof child);
     if (child != 0) return;
-    alarm(60);
+    alarm(600);
     control_.Stop();  // as at its exit; does nothing in a child
     const pid_t forked = getpid();
     (void)!write(out[1], &forked, sizeof forked);

@@ -54,7 +54,7 @@ inline Traced Trace(const HowToTrace& how, int (*code)()) {
   if (pipe2(go, O_CLOEXEC) != 0) return traced;
   const pid_t child = fork();
   if (child == 0) {
-    alarm(240);  // no test hangs
+    alarm(1200);  // no test hangs
     FillMallocCache();
     char byte;
     if (read(go[0], &byte, 1) != 1) _exit(99);
