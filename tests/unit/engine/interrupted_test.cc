@@ -42,7 +42,7 @@ namespace {
 
 constexpr uint64_t kHandle = 0x7f0000001000;
 constexpr long kOnce = LONG_MAX / 2, kOften = 100;  // instructions
-constexpr unsigned kLongest = 1200;                 // seconds, after which a lock is waited for
+constexpr unsigned kLongest = 1200;  // seconds; a test that takes longer waits for a lock
 
 class Names : public MethodSource {
  public:
