@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "calibrate/model/table.h"
-#include "profile/layout.h"
+#include "profile/files/layout.h"
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "profile/combined.h"
+#include "profile/read/combined.h"
 #include "reports/combined.h"
 #include "reports/shrinkage.h"
 

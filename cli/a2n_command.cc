@@ -18,7 +18,7 @@
 #include "cli/commands.h"
 #include "cli/usage_error.h"
 #include "common/procfs.h"
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 #include "record/as_user.h"
 
 namespace jprof::cli {

@@ -20,7 +20,7 @@
 #include "cli/record_options.h"
 #include "cli/report_options.h"
 #include "cli/usage_error.h"
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 #include "ptm/names/event_name.h"
 #include "record/installation.h"
 #include "record/interrupt_cost.h"

@@ -9,7 +9,7 @@
 #include "cli/commands.h"
 #include "cli/profile_source.h"
 #include "cli/usage_error.h"
-#include "profile/reader.h"
+#include "profile/read/reader.h"
 #include "record/profile_copy.h"
 #include "record/profile_place.h"
 #include "record/recording_summary.h"

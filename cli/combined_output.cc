@@ -4,7 +4,7 @@
 
 #include "cli/profile_source.h"
 #include "cli/usage_error.h"
-#include "profile/whole_file.h"
+#include "profile/files/whole_file.h"
 #include "record/recording_summary.h"
 
 namespace jprof::cli {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "common/result.h"
-#include "profile/combined.h"
+#include "profile/read/combined.h"
 
 namespace jprof::cli {
 

@@ -12,8 +12,8 @@
 #include "cli/report_options.h"
 #include "cli/usage_error.h"
 #include "common/errno_text.h"
-#include "profile/combined.h"
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
+#include "profile/read/combined.h"
 #include "reports/compare.h"
 
 namespace jprof::cli {

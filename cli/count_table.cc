@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 #include "reports/columns.h"
 #include "reports/formats.h"
 

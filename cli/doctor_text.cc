@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <ranges>
 
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 
 namespace jprof::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include "cli/output_file.h"
 #include "cli/usage_error.h"
 #include "common/shell_word.h"
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 #include "reports/output.h"
 
 namespace jprof::cli {

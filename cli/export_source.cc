@@ -4,9 +4,9 @@
 
 #include "cli/choices.h"
 #include "cli/report_options.h"
-#include "profile/combined.h"
-#include "profile/reader_text.h"
-#include "profile/recording_meta.h"
+#include "profile/files/printable_text.h"
+#include "profile/files/recording_meta.h"
+#include "profile/read/combined.h"
 
 namespace jprof::cli {
 namespace {

@@ -12,8 +12,8 @@
 #include "cli/profile_source.h"
 #include "cli/trace_report.h"
 #include "cli/usage_error.h"
-#include "profile/combined.h"
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
+#include "profile/read/combined.h"
 #include "reports/json_writer.h"
 #include "reports/output.h"
 

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "common/errno_text.h"
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 
 namespace jprof::cli {
 namespace {

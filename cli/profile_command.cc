@@ -14,7 +14,7 @@
 #include "cli/usage_error.h"
 #include "common/utc_text.h"
 #include "options/java_program.h"
-#include "profile/reader.h"
+#include "profile/read/reader.h"
 #include "record/jvm_profiles.h"
 #include "record/profile_place.h"
 #include "record/program_runs.h"

@@ -10,9 +10,9 @@
 
 #include "common/errno_text.h"
 #include "common/fd.h"
-#include "profile/jit_log.h"
-#include "profile/reader.h"
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
+#include "profile/log/jit_log.h"
+#include "profile/read/reader.h"
 
 namespace jprof::cli {
 namespace {

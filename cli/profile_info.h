@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "common/result.h"
-#include "profile/losses.h"
-#include "profile/merged_meta.h"
-#include "profile/meta.h"
+#include "profile/files/meta.h"
+#include "profile/merge/merged_meta.h"
+#include "profile/read/losses.h"
 
 namespace jprof::cli {
 

@@ -10,7 +10,7 @@
 #include "calibrate/train/table_store.h"
 #include "common/nearest.h"
 #include "common/shell_word.h"
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 #include "record/jvm_profiles.h"
 #include "record/profile_place.h"
 #include "record/recording_summary.h"

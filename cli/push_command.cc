@@ -17,7 +17,7 @@
 #include "cli/http_post.h"
 #include "cli/usage_error.h"
 #include "common/base64.h"
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 #include "reports/export/pprof_parts.h"
 #include "reports/json_writer.h"
 

@@ -1,7 +1,7 @@
 #include "cli/report_options.h"
 
 #include "cli/usage_error.h"
-#include "profile/combined.h"
+#include "profile/read/combined.h"
 
 namespace jprof::cli {
 

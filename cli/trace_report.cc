@@ -4,7 +4,7 @@
 #include <map>
 
 #include "cli/profile_info.h"
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 #include "reports/json_writer.h"
 
 namespace jprof::cli {

@@ -7,8 +7,8 @@
 
 #include "cli/output_file.h"
 #include "common/shell_word.h"
-#include "profile/reader_text.h"
-#include "profile/recording_meta.h"
+#include "profile/files/printable_text.h"
+#include "profile/files/recording_meta.h"
 #include "reports/view/view.h"
 
 namespace jprof::cli {

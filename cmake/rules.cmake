@@ -23,27 +23,50 @@ endif()
 # Most of the build time is spent on headers: with CMAKE_UNITY_BUILD, this many files share them.
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 14)
 
+# jprof_rooms(VARIABLE): the subfolders of this folder that belong to its library, and the folder itself.
+function(jprof_rooms variable)
+  file(GLOB entries CONFIGURE_DEPENDS LIST_DIRECTORIES true ${CMAKE_CURRENT_SOURCE_DIR}/*)
+  set(rooms ${CMAKE_CURRENT_SOURCE_DIR})
+  foreach(entry ${entries})
+    if(IS_DIRECTORY ${entry} AND NOT EXISTS ${entry}/CMakeLists.txt)
+      list(APPEND rooms ${entry})
+    endif()
+  endforeach()
+  set(${variable} ${rooms} PARENT_SCOPE)
+endfunction()
+
+# jprof_sources(VARIABLE): all .cc files of the folder and of its rooms.
+function(jprof_sources variable)
+  jprof_rooms(rooms)
+  list(TRANSFORM rooms APPEND /*.cc)
+  file(GLOB sources CONFIGURE_DEPENDS ${rooms})
+  set(${variable} ${sources} PARENT_SCOPE)
+endfunction()
+
 # jprof_headers(TARGET): TARGET, and every target that links it, may include the headers of this
 # folder by their path from the root of the tree. The include path is a folder of links to these
 # headers: a target finds only the headers of the folders that it declares (tests/targets.py). Debug
 # information contains the paths of the headers themselves.
 function(jprof_headers target)
-  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${CMAKE_SOURCE_DIR} OUTPUT_VARIABLE folder)
   set(links ${CMAKE_BINARY_DIR}/include/${target})
   file(REMOVE_RECURSE ${links})
-  file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.h)
-  file(MAKE_DIRECTORY ${links}/${folder})
+  jprof_rooms(rooms)
+  list(TRANSFORM rooms APPEND /*.h)
+  file(GLOB headers CONFIGURE_DEPENDS ${rooms})
   foreach(header ${headers})
-    cmake_path(GET header FILENAME name)
-    file(CREATE_LINK ${header} ${links}/${folder}/${name} SYMBOLIC)
+    cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${CMAKE_SOURCE_DIR} OUTPUT_VARIABLE name)
+    cmake_path(GET name PARENT_PATH room)
+    file(MAKE_DIRECTORY ${links}/${room})
+    file(CREATE_LINK ${header} ${links}/${name} SYMBOLIC)
   endforeach()
   target_include_directories(${target} PUBLIC ${links})
   target_compile_options(${target} PUBLIC -ffile-prefix-map=${links}=${CMAKE_SOURCE_DIR})
 endfunction()
 
-# jprof_library(NAME DEPS...): a static library of all .cc files in the folder, with its headers.
+# jprof_library(NAME DEPS...): a static library of all .cc files in the folder and its rooms, with
+# their headers.
 function(jprof_library name)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  jprof_sources(sources)
   add_library(${name} STATIC ${sources})
   jprof_headers(${name})
   target_link_libraries(${name} PUBLIC ${ARGN})

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "profile/branch_log.h"
+#include "profile/log/branch_log.h"
 
 namespace jprof::itrace {
 

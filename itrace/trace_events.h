@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "profile/branch_log.h"
+#include "profile/log/branch_log.h"
 
 namespace jprof::itrace {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "itrace/x86_decoder.h"
-#include "profile/branch_log.h"
+#include "profile/log/branch_log.h"
 
 namespace jprof::itrace {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/result.h"
-#include "profile/meta.h"
+#include "profile/files/meta.h"
 #include "ptm/event_spec.h"
 
 namespace jprof::agent {

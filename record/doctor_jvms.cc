@@ -12,8 +12,8 @@
 #include "calibrate/train/table_store.h"
 #include "options/agent_options.h"
 #include "options/woven_jdks.h"
-#include "profile/reader.h"
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
+#include "profile/read/reader.h"
 
 namespace jprof::record {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "profile/meta.h"
+#include "profile/files/meta.h"
 #include "record/doctor_check.h"
 
 namespace jprof::record {

@@ -18,7 +18,7 @@
 #include "common/fd.h"
 #include "common/private_file.h"
 #include "common/procfs.h"
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 
 namespace jprof::record {
 namespace {

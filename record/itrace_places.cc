@@ -7,7 +7,7 @@
 
 #include "a2n/image.h"
 #include "common/fd.h"
-#include "profile/jit_log.h"
+#include "profile/log/jit_log.h"
 
 namespace jprof::record {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "a2n/hooks.h"
 #include "options/java_program.h"
-#include "profile/reader.h"
+#include "profile/read/reader.h"
 #include "record/profile_place.h"
 #include "record/recording_summary.h"
 

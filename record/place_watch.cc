@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "common/kept_fd.h"
-#include "profile/unused_directory.h"
+#include "profile/files/unused_directory.h"
 
 namespace jprof::record {
 namespace {

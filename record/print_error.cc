@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 
 namespace jprof::record {
 

@@ -12,7 +12,7 @@
 #include "common/fd.h"
 #include "common/private_file.h"
 #include "common/write_all.h"
-#include "profile/files.h"
+#include "profile/files/file_list.h"
 
 namespace jprof::record {
 namespace {

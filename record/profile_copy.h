@@ -11,9 +11,9 @@
 namespace jprof::record {
 
 // Copies the files of the profile `from` into the directory `to`, which must not exist. Copies only
-// regular files that belong to a profile (profile/files.h), with their holes, and as they are at
-// this moment if the profile is being written. Reads with the rights of `reader`, who may have made
-// links and mounts in `from`. If it fails, the copy is incomplete.
+// regular files that belong to a profile (profile/files/file_list.h), with their holes, and as they
+// are at this moment if the profile is being written. Reads with the rights of `reader`, who may
+// have made links and mounts in `from`. If it fails, the copy is incomplete.
 Result<void> CopyProfile(const std::filesystem::path& from, const std::filesystem::path& to,
                          UserIds reader = UserIds::Own());
 

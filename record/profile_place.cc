@@ -12,8 +12,8 @@
 
 #include "common/errno_text.h"
 #include "common/private_file.h"
-#include "profile/combined.h"
-#include "profile/files.h"
+#include "profile/files/file_list.h"
+#include "profile/read/combined.h"
 #include "record/print_error.h"
 
 namespace jprof::record {

@@ -18,7 +18,7 @@
 
 #include "common/fd.h"
 #include "common/result.h"
-#include "profile/combined.h"
+#include "profile/read/combined.h"
 
 namespace jprof::record {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "common/result.h"
-#include "profile/combined.h"
+#include "profile/read/combined.h"
 #include "record/launcher.h"
 #include "record/program_input.h"
 #include "record/program_output.h"

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <fstream>
 
-#include "profile/recording_meta.h"
-#include "profile/whole_file.h"
+#include "profile/files/recording_meta.h"
+#include "profile/files/whole_file.h"
 
 namespace jprof::record {
 namespace {

@@ -9,9 +9,9 @@
 #include "common/nearest.h"
 #include "common/procfs.h"
 #include "common/shell_word.h"
-#include "profile/losses.h"
-#include "profile/reader.h"
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
+#include "profile/read/losses.h"
+#include "profile/read/reader.h"
 #include "record/filter_suggestion.h"
 
 namespace jprof::record {

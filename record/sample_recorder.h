@@ -7,7 +7,7 @@
 #include <string>
 
 #include "common/procfs.h"
-#include "profile/sample_log.h"
+#include "profile/log/sample_log.h"
 #include "ptm/cpu_sampler.h"
 #include "record/foreign_jit.h"
 

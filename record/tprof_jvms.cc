@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "common/fd.h"
-#include "profile/jit_log.h"
+#include "profile/log/jit_log.h"
 #include "record/attach_target.h"
 #include "record/interruption.h"
 #include "record/jvm.h"

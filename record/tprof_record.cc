@@ -9,7 +9,7 @@
 
 #include "common/monotonic.h"
 #include "common/procfs.h"
-#include "profile/recording_meta.h"
+#include "profile/files/recording_meta.h"
 #include "record/interruption.h"
 #include "record/launcher.h"
 #include "record/profile_place.h"

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "common/shell_word.h"
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 #include "reports/arc.h"
 #include "reports/disassembler.h"
 #include "reports/run_counts.h"

@@ -20,7 +20,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "profile/branch_log.h"
+#include "profile/log/branch_log.h"
 #include "reports/arc_stack.h"
 #include "reports/flat_map.h"
 

@@ -1,6 +1,6 @@
 #include "reports/arc_recording.h"
 
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 #include "reports/statistics.h"
 
 namespace jprof::reports {

@@ -1,5 +1,5 @@
-// Reads a recording of `jprof itrace`: its branches (profile/branch_log.h), the code that they are
-// in, and the tree of their calls (reports/arc_model.h).
+// Reads a recording of `jprof itrace`: its branches (profile/log/branch_log.h), the code that they
+// are in, and the tree of their calls (reports/arc_model.h).
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "profile/branch_log.h"
+#include "profile/log/branch_log.h"
 #include "reports/arc_code.h"
 #include "reports/arc_sums.h"
 #include "reports/recording.h"

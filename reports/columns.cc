@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 #include "reports/output.h"
 
 namespace jprof::reports {

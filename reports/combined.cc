@@ -6,8 +6,8 @@
 #include <cmath>
 #include <set>
 
-#include "profile/losses.h"
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
+#include "profile/read/losses.h"
 #include "reports/header.h"
 #include "reports/shrinkage.h"
 

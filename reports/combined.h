@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "profile/combined.h"
+#include "profile/read/combined.h"
 #include "reports/combined_tree.h"
 #include "reports/output.h"
 #include "reports/source.h"

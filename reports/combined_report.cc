@@ -6,7 +6,7 @@
 #include <cmath>
 #include <functional>
 
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 #include "reports/collapsed.h"
 #include "reports/columns.h"
 #include "reports/combined.h"

@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "common/nearest.h"
-#include "profile/losses.h"
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
+#include "profile/read/losses.h"
 #include "reports/header.h"
 
 namespace jprof::reports {

@@ -1,5 +1,5 @@
 // Writes tables as CSV: a line with the columns' names, then one line per row.
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 #include "reports/formats.h"
 
 namespace jprof::reports {

@@ -2,7 +2,7 @@
 
 #include <capstone/capstone.h>
 
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 
 namespace jprof::reports {
 namespace {

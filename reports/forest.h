@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "profile/spread.h"
+#include "profile/merge/spread.h"
 #include "reports/names.h"
 #include "reports/output.h"
 #include "reports/rows.h"

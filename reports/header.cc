@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "profile/losses.h"
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
+#include "profile/read/losses.h"
 #include "reports/statistics.h"
 
 namespace jprof::reports {

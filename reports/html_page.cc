@@ -1,6 +1,6 @@
 #include "reports/html_page.h"
 
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 
 namespace jprof::reports {
 namespace {

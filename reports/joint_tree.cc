@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "profile/class_name.h"
-#include "profile/reader_text.h"
+#include "profile/files/class_name.h"
+#include "profile/files/printable_text.h"
 
 namespace jprof::reports {
 namespace {

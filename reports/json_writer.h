@@ -18,7 +18,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 #include "reports/output.h"
 
 namespace jprof::reports {

@@ -3,7 +3,7 @@
 #include <functional>
 #include <vector>
 
-#include "profile/reader_trace.h"
+#include "profile/read/reader_trace.h"
 #include "reports/formats.h"
 #include "reports/header.h"
 #include "reports/report_list.h"

@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "a2n/a2n.h"
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 
 namespace jprof::reports {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/method_type.h"
-#include "profile/reader.h"
+#include "profile/read/reader.h"
 
 namespace jprof::reports {
 

@@ -6,10 +6,10 @@
 #include <unordered_map>
 
 #include "a2n/jit_files.h"
-#include "profile/jit_log.h"
-#include "profile/layout.h"
-#include "profile/reader_file.h"
-#include "profile/reader_text.h"
+#include "profile/files/layout.h"
+#include "profile/files/printable_text.h"
+#include "profile/log/jit_log.h"
+#include "profile/read/reader_file.h"
 
 namespace jprof::reports {
 namespace {

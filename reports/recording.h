@@ -1,5 +1,5 @@
-// Reads a recording of `jprof tprof` (profile/sample_log.h and the files beside it): its samples
-// with the names of process, thread, module and symbol.
+// Reads a recording of `jprof tprof` (profile/log/sample_log.h and the files beside it): its
+// samples with the names of process, thread, module and symbol.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 #include "a2n/a2n.h"
 #include "common/result.h"
-#include "profile/recording_meta.h"
-#include "profile/sample_log.h"
+#include "profile/files/recording_meta.h"
+#include "profile/log/sample_log.h"
 
 namespace jprof::reports {
 

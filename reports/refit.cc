@@ -9,7 +9,7 @@
 
 #include "calibrate/model/correct.h"
 #include "calibrate/model/refit.h"
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 #include "reports/header.h"
 #include "reports/joint_tree.h"
 #include "reports/names.h"

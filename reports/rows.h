@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "calibrate/model/correct.h"
-#include "profile/reader.h"
+#include "profile/read/reader.h"
 #include "reports/statistics.h"
 
 namespace jprof::reports {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "calibrate/model/table.h"
-#include "profile/merged_meta.h"
-#include "profile/reader.h"
+#include "profile/merge/merged_meta.h"
+#include "profile/read/reader.h"
 #include "reports/formats.h"
 #include "reports/statistics.h"
 

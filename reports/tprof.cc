@@ -5,7 +5,7 @@
 #include <span>
 #include <unordered_map>
 
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 #include "reports/formats.h"
 #include "reports/statistics.h"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 #include "reports/statistics.h"
 #include "reports/tprof.h"
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "calibrate/model/table.h"
-#include "profile/reader_trace.h"
+#include "profile/read/reader_trace.h"
 #include "reports/source.h"
 
 namespace jprof::reports {

@@ -8,25 +8,35 @@ import re
 import sys
 import tempfile
 
-# The table of docs/ARCHITECTURE.md: | `folder/` | what | `folder`, `folder`, `one/header.h` |
-ROW = re.compile(r"^\| `([\w/]+)/` \|[^|]*\|([^|]*)\|$", re.M)
+# The tables of docs/ARCHITECTURE.md. Folders: | `folder/` | what | `folder`, `one/header.h` |
+FOLDER = re.compile(r"^\| `([\w/]+)/` \|[^|]*\|([^|]*)\|$", re.M)
+# Rooms, which are subfolders of one library: | `folder/room` | what | `room`, `one/header.h` |
+ROOM = re.compile(r"^\| `(\w+/[\w/]*\w)` \|[^|]*\|([^|]*)\|$", re.M)
 
 
-def read_rules(text):
+def read_rules(row, text):
     """Folder -> folders and single headers that it may include besides its own. The rule of a file
     is that of its nearest listed ancestor."""
     rules = {}
-    for folder, allowed in ROW.findall(text):
+    for folder, allowed in row.findall(text):
         rules[folder] = re.findall(r"`([\w./]+)`", allowed)
         if not rules[folder] and allowed.strip() != "nothing":
             raise SystemExit(f"docs/ARCHITECTURE.md: {folder}: '{allowed.strip()}' names no folder")
     return rules
 
 
+def read_rooms(text):
+    """Room -> rooms of the same folder, as paths, and single headers that it may include."""
+    return {room: [name if "/" in name else f"{os.path.dirname(room)}/{name}" for name in allowed]
+            for room, allowed in read_rules(ROOM, text).items()}
+
+
 ARCHITECTURE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs",
                             "ARCHITECTURE.md")
 with open(ARCHITECTURE, encoding="utf-8") as architecture:
-    MAY_INCLUDE = read_rules(architecture.read())
+    TEXT = architecture.read()
+MAY_INCLUDE = read_rules(FOLDER, TEXT)
+ROOMS = read_rooms(TEXT)
 
 # What may be used only in certain folders: (what, pattern in the code, folders).
 ONLY_IN = [
@@ -103,9 +113,19 @@ def check_include(path, included, folder):
     if "/" not in included or not any(known.split("/")[0] == top for known in MAY_INCLUDE):
         return f'{path}: "{included}" is not a path from the root of the tree'
     target = folder_of(included)
-    if target == folder or target in MAY_INCLUDE[folder] or included in MAY_INCLUDE[folder]:
+    if target == folder:
+        return check_room(path, included, folder)
+    if target in MAY_INCLUDE[folder] or included in MAY_INCLUDE[folder]:
         return None
     return f"{path}: {folder or 'this folder'} may not include {included}"
+
+
+def check_room(path, included, folder):
+    """Files of a folder that are in none of its rooms may include all of them."""
+    room, target = os.path.dirname(path), os.path.dirname(included)
+    if room in (folder, target) or target in ROOMS.get(room, []) or included in ROOMS.get(room, []):
+        return None
+    return f"{path}: the room {room} may not include {included}"
 
 
 def cycle(includes):
@@ -134,16 +154,15 @@ def cycle(includes):
     return None
 
 
-def folder_cycle():
-    """A cycle in the table itself, or None."""
-    return cycle(
-        {folder: [f for f in allowed if f in MAY_INCLUDE]
-         for folder, allowed in MAY_INCLUDE.items()})
+def folder_cycle(rules):
+    """A cycle in a table itself, or None."""
+    return cycle({folder: [f for f in allowed if f in rules] for folder, allowed in rules.items()})
 
 
 def missing_folders(root):
     """Rules whose folders or headers do not exist."""
-    named = {path for folder, allowed in MAY_INCLUDE.items() for path in [folder, *allowed]}
+    named = {path for rules in (MAY_INCLUDE, ROOMS) for folder, allowed in rules.items()
+             for path in [folder, *allowed]}
     return [f"docs/ARCHITECTURE.md: there is no {path}" for path in sorted(named)
             if not os.path.exists(os.path.join(root, path))]
 
@@ -158,13 +177,15 @@ def violations(root):
         if not folder:
             found.append(f"{path}: its folder has no rule in docs/ARCHITECTURE.md")
             continue
+        if os.path.dirname(path) not in (folder, *ROOMS):
+            found.append(f"{path}: its folder is no room in docs/ARCHITECTURE.md")
         includes[path] = INCLUDE.findall(code)
         found += filter(
             None, (check_include(path, included, folder) for included in includes[path])
         )
         found += misplaced(path, code, ONLY_IN)
         found += misplaced(path, code_of(text, strings=True), STRINGS_ONLY_IN)
-    for loop in (cycle(includes), folder_cycle()):
+    for loop in (cycle(includes), folder_cycle(MAY_INCLUDE), folder_cycle(ROOMS)):
         if loop:
             found.append("a cycle: " + " -> ".join(loop))
     return found
@@ -172,7 +193,11 @@ def violations(root):
 
 # (path, text, text of the expected violation), each planted separately; None = must be accepted.
 PLANTED = [
-    ("common/x.h", '#include "profile/layout.h"\n', "common may not include profile/layout.h"),
+    (
+        "common/x.h",
+        '#include "profile/files/layout.h"\n',
+        "common may not include profile/files/layout.h",
+    ),
     ("reports/x.cc", '#include "ptm/tsc.h"\n', "reports may not include ptm/tsc.h"),
     (
         "reports/x.cc",
@@ -219,6 +244,14 @@ PLANTED = [
     ("common/procfs_x.cc", 'auto f = "/proc/stat";\n', "paths of the proc file system may only"),
     ("cli/x.cc", '// "/proc/self"\nauto s = "see /proc/PID/status and /process";\n', None),
     ("profile/x.h", '#include "profile/x.h"\n', "a cycle: profile/x.h -> profile/x.h"),
+    (
+        "profile/read/x.cc",
+        '#include "profile/merge/merge.h"\n',
+        "the room profile/read may not include profile/merge/merge.h",
+    ),
+    ("profile/merge/x.cc", '#include "profile/read/reader.h"\n', None),
+    ("profile/x.cc", '#include "profile/merge/merge.h"\n', None),
+    ("profile/elsewhere/x.cc", "int x;\n", "its folder is no room"),
 ]
 
 

@@ -36,8 +36,8 @@ def include_paths(arguments):
 def header_folders(path):
     """The folders of the tree whose headers are found below an include path."""
     for directory, _, files in os.walk(path):
-        if any(name.endswith(".h") for name in files):
-            yield os.path.relpath(directory, path)
+        yield from {folder_of(os.path.relpath(os.path.join(directory, name), path))
+                    for name in files if name.endswith(".h")}
 
 
 def violations(root, build):
@@ -59,8 +59,8 @@ def violations(root, build):
 # (folder, header, whether a source of the folder may include it)
 PLANTED = [
     ("ptm", "common/result.h", True),
-    ("ptm", "profile/layout.h", False),
-    ("reports", "profile/layout.h", True),
+    ("ptm", "profile/files/layout.h", False),
+    ("reports", "profile/files/layout.h", True),
     ("reports", "ptm/tsc.h", False),
     ("jprof/engine", "jprof/hotspot/probe.h", False),
 ]

@@ -11,7 +11,7 @@
 #include "calibrate/model/table.h"
 #include "calibrate/train/estimate.h"
 #include "common/result.h"
-#include "profile/reader.h"
+#include "profile/read/reader.h"
 
 namespace jprof::calibrate {
 

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <optional>
 
-#include "profile/reader_file.h"
+#include "profile/read/reader_file.h"
 
 namespace jprof::calibrate {
 namespace {

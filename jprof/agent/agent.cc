@@ -12,7 +12,7 @@
 #include "jprof/recording/print_message.h"
 #include "jprof/recording/profile_directory.h"
 #include "options/woven_jdks.h"
-#include "profile/whole_file.h"
+#include "profile/files/whole_file.h"
 
 namespace jprof::agent {
 namespace {

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "profile/layout.h"
+#include "profile/files/layout.h"
 
 namespace jprof::agent {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "profile/jit_log.h"
+#include "profile/log/jit_log.h"
 
 namespace jprof::agent {
 

@@ -1,4 +1,4 @@
-// Implements the option TPROF: writes the log of jitted code (profile/jit_log.h) from JVMTI's
+// Implements the option TPROF: writes the log of jitted code (profile/log/jit_log.h) from JVMTI's
 // events, so that a sampler outside the process can name Java code by address and time. It has its
 // own JVMTI environment and is independent of the other recordings of the agent.
 #pragma once
@@ -18,7 +18,7 @@
 #include "jprof/agent/java_threads.h"
 #include "jprof/agent/jvmti_env.h"
 #include "jprof/hotspot/vm.h"
-#include "profile/jit_log.h"
+#include "profile/log/jit_log.h"
 
 namespace jprof::agent {
 

@@ -17,7 +17,7 @@
 #include "jprof/recording/plan.h"
 #include "jprof/recording/print_message.h"
 #include "jprof/recording/profile_directory.h"
-#include "profile/unused_directory.h"
+#include "profile/files/unused_directory.h"
 #include "ptm/cpu_sampler.h"
 #include "ptm/thread_timer.h"
 

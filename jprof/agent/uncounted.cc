@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <new>
 
-#include "profile/writer.h"
+#include "profile/files/writer.h"
 
 namespace jprof::agent {
 

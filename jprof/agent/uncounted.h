@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "profile/layout.h"
+#include "profile/files/layout.h"
 
 namespace jprof::agent {
 

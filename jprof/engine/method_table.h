@@ -13,7 +13,7 @@
 
 #include "common/method_type.h"
 #include "common/sleep_lock.h"
-#include "profile/writer.h"
+#include "profile/files/writer.h"
 
 namespace jprof::engine {
 

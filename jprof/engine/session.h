@@ -17,7 +17,7 @@
 #include "jprof/engine/method_table.h"
 #include "jprof/engine/thread.h"
 #include "jprof/engine/trace.h"
-#include "profile/writer.h"
+#include "profile/files/writer.h"
 
 namespace jprof::engine {
 

@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "jprof/engine/method_table.h"
-#include "profile/layout.h"
+#include "profile/files/layout.h"
 #include "ptm/event_group.h"
 #include "ptm/virtual_clock.h"
 

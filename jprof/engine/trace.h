@@ -17,7 +17,7 @@
 #include <cstdint>
 
 #include "common/spin_lock.h"
-#include "profile/writer.h"
+#include "profile/files/writer.h"
 
 namespace jprof::engine {
 

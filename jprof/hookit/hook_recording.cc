@@ -24,7 +24,7 @@
 #include "jprof/recording/profile_directory.h"
 #include "options/agent_options.h"
 #include "options/hook_variable.h"
-#include "profile/whole_file.h"
+#include "profile/files/whole_file.h"
 #include "ptm/thread_instructions.h"
 
 namespace jprof::hookit {

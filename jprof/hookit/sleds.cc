@@ -27,7 +27,7 @@
 #include "common/result.h"
 #include "jprof/engine/events.h"
 #include "jprof/recording/print_message.h"
-#include "profile/writer.h"
+#include "profile/files/writer.h"
 
 #if defined(__x86_64__)
 

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "profile/layout.h"
+#include "profile/files/layout.h"
 
 namespace jprof::hookit {
 

@@ -36,7 +36,7 @@
 #include "jprof/hotspot/libjvm_image.h"
 #include "jprof/hotspot/probe.h"
 #include "jprof/hotspot/vm.h"
-#include "profile/layout.h"
+#include "profile/files/layout.h"
 
 namespace jprof::hotspot {
 

@@ -1,11 +1,11 @@
-// Collects the metadata of the profile (profile/meta.h).
+// Collects the metadata of the profile (profile/files/meta.h).
 #pragma once
 
 #include <string>
 
 #include "jprof/engine/session.h"
 #include "options/agent_options.h"
-#include "profile/meta.h"
+#include "profile/files/meta.h"
 
 namespace jprof::agent {
 

@@ -12,7 +12,7 @@
 #include "common/private_file.h"
 #include "common/procfs.h"
 #include "options/java_program.h"
-#include "profile/layout.h"
+#include "profile/files/layout.h"
 
 namespace jprof::agent {
 namespace {

@@ -1,7 +1,7 @@
 // Makes the contexts of an instruction trace, with exact calls and instructions.
 #include <algorithm>
 
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 #include "reports/arc_visit.h"
 #include "reports/export/context_builder.h"
 #include "reports/export/readable_name.h"

@@ -1,7 +1,7 @@
 // Writes chrome: the JSON of trace events, B and E pairs by thread, in microseconds.
 #include <fmt/ranges.h>
 
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 #include "reports/export/export_list.h"
 #include "reports/export/run_description.h"
 #include "reports/export/trace_slices.h"

@@ -1,7 +1,7 @@
 // Makes the contexts of a combined profile, with exact calls and times of the sampled runs.
 #include <cmath>
 
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 #include "reports/export/context_builder.h"
 #include "reports/export/readable_name.h"
 #include "reports/export/run_description.h"

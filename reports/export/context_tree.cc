@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 #include "reports/deep_recursion.h"
 #include "reports/export/context_builder.h"
 #include "reports/export/readable_name.h"

@@ -3,7 +3,7 @@
 #include <protozero/pbf_writer.hpp>
 #include <vector>
 
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 #include "reports/export/export_list.h"
 #include "reports/export/run_description.h"
 #include "reports/export/trace_slices.h"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "profile/losses.h"
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
+#include "profile/read/losses.h"
 
 namespace jprof::reports {
 namespace {

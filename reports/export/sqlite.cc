@@ -10,7 +10,7 @@
 
 #include "common/errno_text.h"
 #include "common/fd.h"
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 #include "reports/export/context_tree.h"
 #include "reports/export/export_list.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "profile/reader_trace.h"
+#include "profile/read/reader_trace.h"
 #include "reports/export/run_description.h"
 #include "reports/names.h"
 #include "reports/trace_values.h"

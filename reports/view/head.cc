@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "profile/losses.h"
+#include "profile/read/losses.h"
 #include "reports/combined.h"
 #include "reports/header.h"
 

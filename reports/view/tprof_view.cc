@@ -4,7 +4,7 @@
 #include <ranges>
 #include <tuple>
 
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 #include "reports/annotate.h"
 #include "reports/view/head.h"
 #include "reports/view/view.h"

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "common/base64.h"
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 #include "reports/view/page.h"
 
 namespace jprof::reports {

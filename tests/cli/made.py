@@ -1,5 +1,5 @@
-"""Creates profiles and recordings without a profiled program, according to profile/layout.h and
-profile/sample_log.h."""
+"""Creates profiles and recordings without a profiled program, according to profile/files/layout.h
+and profile/log/sample_log.h."""
 import json
 import os
 import struct
@@ -89,7 +89,7 @@ WORD = (1 << 64) - 1
 
 
 def leb128(value, signed):
-    """The bytes of a number, as profile/branch_log.h has it."""
+    """The bytes of a number, as profile/log/branch_log.h has it."""
     if signed:
         value = (value + (1 << 63) & WORD) - (1 << 63)
     data = bytearray()

@@ -1,4 +1,4 @@
-"""A second, slow reader of the profile's files (profile/layout.h), independent of reports."""
+"""A second, slow reader of the profile's files (profile/files/layout.h), independent of reports."""
 import collections
 import dataclasses
 import json

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "profile/merge.h"
+#include "profile/merge/merge.h"
 #include "reports/report_list.h"
 #include "reports/view/view.h"
 #include "tests/fuzz/packed_profile.h"

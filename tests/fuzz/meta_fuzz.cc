@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "profile/meta.h"
-#include "profile/recording_meta.h"
+#include "profile/files/meta.h"
+#include "profile/files/recording_meta.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

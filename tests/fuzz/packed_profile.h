@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "profile/layout.h"
+#include "profile/files/layout.h"
 
 namespace jprof::fuzz {
 

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "profile/jit_log.h"
-#include "profile/sample_log.h"
+#include "profile/log/jit_log.h"
+#include "profile/log/sample_log.h"
 
 namespace {
 

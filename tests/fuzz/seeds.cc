@@ -6,10 +6,10 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "profile/jit_log.h"
-#include "profile/merge.h"
-#include "profile/recording_meta.h"
-#include "profile/sample_log.h"
+#include "profile/files/recording_meta.h"
+#include "profile/log/jit_log.h"
+#include "profile/log/sample_log.h"
+#include "profile/merge/merge.h"
 #include "tests/fuzz/packed_profile.h"
 #include "tests/unit/reports/demo_profile.h"
 

@@ -1,4 +1,4 @@
-#include "profile/branch_log.h"
+#include "profile/log/branch_log.h"
 
 #include <gtest/gtest.h>
 

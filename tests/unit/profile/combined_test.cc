@@ -1,11 +1,11 @@
-#include "profile/combined.h"
+#include "profile/read/combined.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <fstream>
 
-#include "profile/whole_file.h"
+#include "profile/files/whole_file.h"
 
 namespace jprof::profile {
 namespace {

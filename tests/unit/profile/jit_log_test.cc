@@ -1,4 +1,4 @@
-#include "profile/jit_log.h"
+#include "profile/log/jit_log.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

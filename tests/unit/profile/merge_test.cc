@@ -1,5 +1,5 @@
 // Merging against a slow oracle: a map from the path of a context, as text, to its sums.
-#include "profile/merge.h"
+#include "profile/merge/merge.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,9 +9,9 @@
 #include <functional>
 #include <random>
 
-#include "profile/losses.h"
-#include "profile/reader.h"
-#include "profile/spread.h"
+#include "profile/merge/spread.h"
+#include "profile/read/losses.h"
+#include "profile/read/reader.h"
 #include "tests/unit/profile/synthetic_profile.h"
 
 namespace jprof::profile {

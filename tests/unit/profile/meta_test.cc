@@ -1,8 +1,8 @@
-#include "profile/meta.h"
+#include "profile/files/meta.h"
 
 #include <gtest/gtest.h>
 
-#include "profile/recording_meta.h"
+#include "profile/files/recording_meta.h"
 
 namespace jprof::profile {
 namespace {

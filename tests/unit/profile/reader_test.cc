@@ -1,4 +1,4 @@
-#include "profile/reader.h"
+#include "profile/read/reader.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -6,8 +6,8 @@
 
 #include <random>
 
-#include "profile/reader_text.h"
-#include "profile/reader_trace.h"
+#include "profile/files/printable_text.h"
+#include "profile/read/reader_trace.h"
 #include "tests/unit/profile/synthetic_profile.h"
 
 namespace jprof::profile {

@@ -1,4 +1,4 @@
-#include "profile/sample_log.h"
+#include "profile/log/sample_log.h"
 
 #include <gtest/gtest.h>
 

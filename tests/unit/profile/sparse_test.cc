@@ -8,10 +8,10 @@
 #include <chrono>
 #include <functional>
 
-#include "profile/jit_log.h"
-#include "profile/reader.h"
-#include "profile/reader_trace.h"
-#include "profile/sample_log.h"
+#include "profile/log/jit_log.h"
+#include "profile/log/sample_log.h"
+#include "profile/read/reader.h"
+#include "profile/read/reader_trace.h"
 #include "tests/unit/profile/synthetic_profile.h"
 
 namespace jprof::profile {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "profile/layout.h"
+#include "profile/files/layout.h"
 
 namespace jprof::profile {
 

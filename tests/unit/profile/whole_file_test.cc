@@ -1,4 +1,4 @@
-#include "profile/whole_file.h"
+#include "profile/files/whole_file.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

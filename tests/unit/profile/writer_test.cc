@@ -1,7 +1,7 @@
 // How a profile grows while the disk is slow, full or interrupted. The two functions below
 // intercept the requests to the kernel: the linker prefers the program's functions to the C
 // library's.
-#include "profile/writer.h"
+#include "profile/files/writer.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

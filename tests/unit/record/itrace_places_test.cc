@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/fd.h"
-#include "profile/jit_log.h"
+#include "profile/log/jit_log.h"
 
 namespace jprof::record {
 namespace {

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "profile/layout.h"
+#include "profile/files/layout.h"
 
 namespace jprof::record {
 namespace {

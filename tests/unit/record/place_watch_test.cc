@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "profile/unused_directory.h"
+#include "profile/files/unused_directory.h"
 #include "tests/unit/temporary_directory.h"
 
 namespace jprof::record {

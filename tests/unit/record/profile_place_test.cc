@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "profile/files.h"
+#include "profile/files/file_list.h"
 
 namespace jprof::record {
 namespace {

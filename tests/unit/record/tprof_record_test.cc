@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "profile/recording_meta.h"
+#include "profile/files/recording_meta.h"
 #include "record/recording_files.h"
 #include "record/sample_recorder.h"
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "profile/branch_log.h"
-#include "profile/recording_meta.h"
-#include "profile/sample_log.h"
+#include "profile/files/recording_meta.h"
+#include "profile/log/branch_log.h"
+#include "profile/log/sample_log.h"
 
 namespace jprof::reports {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "profile/whole_file.h"
+#include "profile/files/whole_file.h"
 #include "reports/combined.h"
 #include "tests/unit/reports/sampled_profile.h"
 

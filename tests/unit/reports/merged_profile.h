@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "profile/merge.h"
+#include "profile/merge/merge.h"
 #include "tests/unit/reports/demo_profile.h"
 
 namespace jprof::reports {

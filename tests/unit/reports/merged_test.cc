@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "profile/merge.h"
+#include "profile/merge/merge.h"
 #include "tests/unit/reports/merged_profile.h"
 #include "tests/unit/reports/sampled_profile.h"
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "profile/reader_text.h"
+#include "profile/files/printable_text.h"
 #include "reports/formats.h"
 
 namespace jprof::reports {

@@ -4,8 +4,8 @@
 
 #include <fstream>
 
-#include "profile/jit_log.h"
-#include "profile/recording_meta.h"
+#include "profile/files/recording_meta.h"
+#include "profile/log/jit_log.h"
 
 namespace jprof::reports {
 namespace {

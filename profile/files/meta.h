@@ -1,0 +1,130 @@
+// The file meta.json, the only description of a profile. The agent writes it when recording starts;
+// every report reads it. docs/PROFILE_FORMAT.md lists the fields.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profile/files/damage.h"
+
+namespace jprof::profile {
+
+// The interval between two samples.
+struct Period {
+  enum class Clock : uint8_t { kUnknown, kCpu, kElapsed };
+
+  uint64_t value = 0;             // one sample every `value` of `unit`; 0 if not taken by period
+  uint64_t asked = 0;             // the requested period if `value` was made longer, else 0
+  std::string unit;               // ns, bytes, events
+  Clock clock = Clock::kUnknown;  // for ns, the thread's CPU time or elapsed time
+  bool operator==(const Period&) const = default;
+};
+
+// One column of every node's values, in the order of the files.
+struct Metric {
+  enum class Kind : uint8_t {
+    kTime,      // clock ticks; corrected by calibration
+    kCount,     // events of a counter; corrected by calibration
+    kSamples,   // number of samples
+    kWeighted,  // the amount, in `unit`, that samples stand for; the next metric is their number
+  };
+
+  std::string name;
+  std::string unit;
+  double scale = 1;  // raw value * scale = value in `unit`; positive
+  Kind kind = Kind::kCount;
+  Period period;  // of sampled metrics
+
+  bool is_time() const { return kind == Kind::kTime; }
+  bool is_weighted() const { return kind == Kind::kWeighted; }
+  bool is_samples() const {
+    return kind == Kind::kSamples || kind == Kind::kWeighted;
+  }  // sampled: never calibrated
+  // Returns whether each sample stands for the same amount of a thread's CPU time.
+  bool is_cpu_samples() const {
+    return kind == Kind::kSamples && period.unit == "ns" && period.value > 0 &&
+           period.clock != Period::Clock::kElapsed;
+  }
+  bool operator==(const Metric&) const = default;
+};
+
+// The clock of intervals, and the overhead of timed events.
+struct Clock {
+  double ticks_per_second = 0;  // 0 if nothing was timed
+  double granularity_ticks = 1;
+  double read_ticks = 0;        // one reading among others
+  double bracket_ticks = 0;     // timer overhead, which a timed event around nothing measures
+  uint64_t bracket_period = 0;  // one event in this many is timed; 0 if none
+  // Returns the part of the timer overhead that remains in each interval: the time measured for one
+  // event stands for all events of its period, of which only this one was timed.
+  double bracket_bias() const;
+  bool operator==(const Clock&) const = default;
+};
+
+struct Machine {
+  std::string cpu, arch, kernel;
+  uint64_t cpus = 0;
+  bool operator==(const Machine&) const = default;
+};
+
+struct Jvm {
+  std::string name, version, vendor, home, build_id;  // build_id is that of libjvm.so
+  std::string Title() const;                          // name and version
+  bool operator==(const Jvm&) const = default;
+};
+
+// Describes how entries and exits were recorded.
+struct Probe {
+  std::string kind;  // hotspot, jvmti or none
+  std::string note;  // why it is not the faster kind
+  bool operator==(const Probe&) const = default;
+};
+
+// The agent's options as they were applied.
+struct RecordingOptions {
+  std::string text;  // as given
+  bool fold_recursion = false;
+  uint64_t tree_memory = 0;             // bytes
+  std::string threads, methods, focus;  // filters
+  std::string trace_mode;               // normal, wrap, continuous
+  uint64_t trace_memory = 0;            // bytes
+  bool train = false;
+  std::string timer;         // auto, perf, posix
+  std::string timer_reason;  // why auto became posix; empty if it did not
+  bool force_rate = false;
+  uint64_t interrupt_ns = 0;  // cost of one timer interrupt on this machine; 0 if not measured
+  bool tprof = false;         // jitted code is logged
+  bool code = false;          // including its instructions
+  bool operator==(const RecordingOptions&) const = default;
+};
+
+struct Meta {
+  std::string jprof;  // version of the writer
+  std::string mode;   // callflow, calltree, trace, scs, tprof
+  uint64_t pid = 0;
+  std::vector<std::string> command;
+  std::string cwd;
+  std::string start;  // ISO 8601, UTC
+  RecordingOptions options;
+  std::vector<Metric> metrics;  // none in mode calltree
+  Probe probe;
+  Clock clock;
+  Machine machine;
+  Jvm jvm;
+  std::map<std::string, std::string>
+      fingerprint;  // what a calibration table must have in common with the profile
+  bool operator==(const Meta&) const = default;
+};
+
+// Returns the text of meta.json. Bytes that are not UTF-8 are replaced.
+std::string ToJson(const Meta& meta);
+
+// Parses the output of ToJson or any other text. A field that is missing or has another type keeps
+// its default. Text that is not a JSON object is reported as damage. Texts are printable
+// (CleanText).
+Meta ParseMeta(std::string_view text, Damages& damages);
+
+}  // namespace jprof::profile

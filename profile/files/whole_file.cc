@@ -1,0 +1,41 @@
+#include "profile/files/whole_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "common/errno_text.h"
+#include "common/fd.h"
+#include "common/no_file_size_signal.h"
+#include "common/private_file.h"
+
+namespace jprof::profile {
+namespace {
+
+// Returns an errno, or 0 if the file has been written.
+int Write(const std::string& path, std::string_view text) {
+  const NoFileSizeSignal in_silence;
+  Fd file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kPrivateFile));
+  if (!file) return errno;
+  while (!text.empty()) {
+    const ssize_t written = write(file.get(), text.data(), text.size());
+    if (written < 0 && errno != EINTR) return errno;
+    if (written > 0) text.remove_prefix(static_cast<size_t>(written));
+  }
+  return close(file.Release()) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+Result<void> WriteWholeFile(const std::string& path, std::string_view text) {
+  const std::string temporary = path + ".tmp";
+  int error = Write(temporary, text);
+  if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0) return {};
+  unlink(temporary.c_str());
+  return Fail("cannot write {}: {}", path, ErrnoText(error));
+}
+
+}  // namespace jprof::profile

@@ -1,0 +1,141 @@
+// The file `branches` of a recording of `jprof itrace`: what the traced threads executed, as a
+// sequence of branches. The process that traces writes it. See docs/PROFILE_FORMAT.md.
+//
+// Beside it in the directory are `samples` (profile/log/sample_log.h, without samples: the
+// mappings, names, forks and exits of the traced process), `recording.json` and, for a JVM,
+// `jitlog`, so that reports/recording.h resolves addresses at a time.
+//
+// The file consists of a BranchFileHeader and of chunks: each is a BranchChunk and its records, all
+// of one thread. Chunks of different threads may be in any order, records of one thread are in the
+// order of execution. A truncated file can be read up to the truncation.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "common/result.h"
+#include "profile/read/reading_memory.h"
+
+namespace jprof::profile {
+
+inline constexpr char kBranchesFile[] = "branches";
+inline constexpr char kBranchMagic[8] = {'j', 'p', 'r', 'o', 'f', 'b', 'r', 'a'};
+inline constexpr uint32_t kBranchVersion = 1;
+
+// States why the sequence of instructions left `from` for `to`.
+enum class BranchKind : uint8_t {
+  kBegin,         // tracing of the thread begins at `to`; `from` is 0
+  kJump,          // jmp, direct or indirect
+  kTaken,         // a conditional branch that was taken
+  kNotTaken,      // one that was not; written only if requested
+  kCall,          // call
+  kReturn,        // ret
+  kSystemCall,    // a system call; `to` is the instruction after it
+  kSignal,        // a signal interrupted the thread at `from`; `to` is its handler
+  kSignalReturn,  // the handler's end; `to` is where the thread continues
+  kEnd,           // tracing of the thread ends before the instruction `from`; `to` is 0
+};
+
+// One record. `instructions` is the number executed since the thread's previous record, including
+// the branch itself. An instruction with a rep prefix counts once, however often it repeats, and a
+// system call counts once; the kernel's instructions are not counted. `repeats` is the number of
+// iterations of all rep instructions among `instructions`, or 0 if there was none.
+struct Branch {
+  uint64_t time_ns = 0;  // CLOCK_MONOTONIC; between readings of the clock an estimate
+  uint32_t pid = 0, tid = 0;
+  BranchKind kind = BranchKind::kJump;
+  uint64_t from = 0, to = 0;
+  uint64_t instructions = 0;
+  uint64_t repeats = 0;
+  bool operator==(const Branch&) const = default;
+};
+
+struct BranchFileHeader {
+  char magic[8] = {};
+  uint32_t version = kBranchVersion;
+  uint32_t unused = 0;
+  uint64_t start_unix_ns = 0;
+  uint64_t start_ns = 0;  // CLOCK_MONOTONIC, like all times here
+};
+static_assert(sizeof(BranchFileHeader) == 32);
+
+// The head of a chunk, followed by `bytes` of encoded records. Each record consists of a byte with
+// its kind (low 4 bits) and the set of its optional fields, then LEB128 numbers: `from` relative to
+// the previous record's `to` (absent for kBegin), `to` relative to `from` (for kBegin to the
+// previous `to`; absent for kEnd), instructions, and, if present, repeats and the time since the
+// previous record. The first record is relative to a `to` of 0 and to `time`. A chunk with
+// `records` 0 is the end of a complete file, at `time`.
+struct BranchChunk {
+  uint32_t bytes = 0;
+  uint32_t records = 0;
+  uint32_t pid = 0, tid = 0;
+  uint64_t time = 0;
+  uint64_t check = 0;  // BranchCheck of the fields above and the encoded records
+};
+static_assert(sizeof(BranchChunk) == 32);
+
+// Writes a file. One thread at a time may call it: callers serialise.
+class BranchWriter {
+ public:
+  BranchWriter();
+  ~BranchWriter();
+  BranchWriter(const BranchWriter&) = delete;
+
+  Result<void> Open(const std::string& path, const BranchFileHeader& header);
+  void Add(const Branch& branch);
+  // Writes what is buffered and the end, and closes the file. Fails if something could not
+  // be written.
+  Result<void> Close(uint64_t end_ns);
+
+  uint64_t records() const { return records_; }  // number of records added
+
+ private:
+  struct Pending;
+  Pending& PendingOf(uint32_t pid, uint32_t tid);
+  void Flush(Pending& pending);
+  void Write(const BranchChunk& chunk, std::string_view bytes);
+
+  std::FILE* file_ = nullptr;
+  std::string path_;
+  int error_ = 0;
+  uint64_t records_ = 0;
+  std::unordered_map<uint64_t, std::unique_ptr<Pending>> pending_;  // by pid and tid
+  Pending* last_ = nullptr;
+};
+
+// A file of branches, kept encoded in memory (4 to 8 bytes per record).
+class BranchLog {
+ public:
+  // Reads a file. Fails if it does not exist, is not a trace, has another version or needs more
+  // than `memory` bytes. Damaged parts are dropped and reported by damages().
+  static Result<BranchLog> Read(const std::string& path, uint64_t memory = ReadingMemory());
+  // Does the same for the content of a file; `name` is for messages.
+  static Result<BranchLog> Parse(std::string bytes, const std::string& name);
+
+  // Calls `use` for each record, in the order of execution within a thread. Threads are interleaved
+  // in pieces of some thousand records that overlap in time.
+  void ForEach(const std::function<void(const Branch&)>& use) const;
+  std::vector<Branch> All() const;  // 56 bytes per record: for short traces only
+
+  const BranchFileHeader& header() const { return header_; }
+  uint64_t records() const { return records_; }
+  uint64_t end_ns() const { return end_ns_; }  // of the last record if the trace was cut off
+  const std::vector<std::string>& damages() const { return damages_; }
+
+ private:
+  void ReadChunks(const std::string& name);
+
+  std::string bytes_;           // the file
+  std::vector<size_t> chunks_;  // offsets of the good ones
+  BranchFileHeader header_;
+  uint64_t records_ = 0, end_ns_ = 0;
+  std::vector<std::string> damages_;
+};
+
+}  // namespace jprof::profile

@@ -1,0 +1,157 @@
+#include "profile/read/combined.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "common/errno_text.h"
+#include "common/fd.h"
+#include "profile/files/json_fields.h"
+#include "profile/read/reader_file.h"
+
+namespace jprof::profile {
+namespace {
+
+using nlohmann::json;
+
+constexpr uint64_t kRunsFormat = 1;
+constexpr uint64_t kRunsLimit = 1 << 20;                        // bytes of runs.json
+constexpr const char* kRoles[] = {"counted", "sampled"};        // in the order of Run::Role
+constexpr const char* kOutputs[] = {"", "equal", "different"};  // in the order of Run::Output
+constexpr uint64_t kMostExitStatus = 255;
+
+json ToJson(const Run& run) {
+  json value = {{"role", kRoles[static_cast<size_t>(run.role)]}, {"profile", run.profile}};
+  if (run.wall_seconds) value["wall_seconds"] = *run.wall_seconds;
+  if (run.cpu_seconds) value["cpu_seconds"] = *run.cpu_seconds;
+  if (run.exit_status) value["exit_status"] = *run.exit_status;
+  if (run.output != Run::Output::kUnknown)
+    value["output"] = kOutputs[static_cast<size_t>(run.output)];
+  if (!run.output_note.empty()) value["output_note"] = run.output_note;
+  return value;
+}
+
+bool IsDirectoryName(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." && !name.contains('/') &&
+         !name.contains('\0');
+}
+
+// Returns whether the profile is inside the combined profile: the path is that of a directory, or
+// of one in a directory.
+bool IsInside(std::string_view path) {
+  const size_t slash = path.find('/');
+  return IsDirectoryName(path.substr(0, slash)) &&
+         (slash == path.npos || IsDirectoryName(path.substr(slash + 1)));
+}
+
+std::optional<double> Seconds(const JsonFields& fields, const char* name) {
+  double seconds = -1;
+  fields.Read(name, seconds);
+  return std::isfinite(seconds) && seconds >= 0 ? std::optional(seconds) : std::nullopt;
+}
+
+// Returns the run, or nothing if it cannot be used; `damages` then has the reason.
+std::optional<Run> ParseRun(const JsonFields& fields, Damages& damages) {
+  Run run;
+  std::string role, output;
+  fields.Read("role", role);
+  fields.Read("profile", run.profile);
+  const auto known = std::ranges::find(kRoles, role);
+  if (known == std::end(kRoles)) {
+    damages.Add("a run is neither counted nor sampled", role);
+    return std::nullopt;
+  }
+  run.role = static_cast<Run::Role>(known - std::begin(kRoles));
+  const json& name = fields.At("profile");
+  if (!name.is_string() || !IsInside(name.get_ref<const std::string&>())) {
+    damages.Add("the profile of a run is not the name of a directory inside the combined profile",
+                run.profile);
+    return std::nullopt;
+  }
+  run.wall_seconds = Seconds(fields, "wall_seconds");
+  run.cpu_seconds = Seconds(fields, "cpu_seconds");
+  uint64_t status = kMostExitStatus + 1;
+  fields.Read("exit_status", status);
+  if (status <= kMostExitStatus) run.exit_status = static_cast<int>(status);
+  fields.Read("output", output);
+  if (output == kOutputs[1]) run.output = Run::Output::kEqual;
+  if (output == kOutputs[2]) run.output = Run::Output::kDiffers;
+  fields.Read("output_note", run.output_note);
+  return run;
+}
+
+std::vector<std::string> Texts(const json& list) {
+  std::vector<std::string> texts;
+  if (!list.is_array()) return texts;
+  for (const json& text : list) texts.push_back(JsonFields::Text(text));
+  return texts;
+}
+
+}  // namespace
+
+std::string SampledProfile(int number) { return fmt::format("sampled-{}", number); }
+
+std::string ToJson(const CombinedMeta& meta) {
+  json runs = json::array();
+  for (const Run& run : meta.runs) runs.push_back(ToJson(run));
+  const json root = {{"format", kRunsFormat}, {"jprof", meta.jprof},     {"start", meta.start},
+                     {"from", meta.from},     {"command", meta.command}, {"notes", meta.notes},
+                     {"runs", runs}};
+  return root.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+CombinedMeta ParseCombined(std::string_view text, Damages& damages) {
+  CombinedMeta meta;
+  const json root = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!root.is_object()) {
+    damages.Add("not a JSON object");
+    return meta;
+  }
+  const JsonFields fields(root);
+  uint64_t format = 0;
+  fields.Read("format", format);
+  if (format != kRunsFormat)
+    damages.Add(
+        fmt::format("written in format {}, this jprof reads format {}", format, kRunsFormat));
+  fields.Read("jprof", meta.jprof);
+  fields.Read("start", meta.start);
+  fields.Read("from", meta.from);
+  meta.command = Texts(fields.At("command"));
+  meta.notes = Texts(fields.At("notes"));
+  if (const json& runs = fields.At("runs"); runs.is_array()) {
+    for (const json& run : runs) {
+      if (auto parsed = ParseRun(JsonFields(run), damages)) meta.runs.push_back(*std::move(parsed));
+    }
+  }
+  return meta;
+}
+
+bool IsCombined(const std::filesystem::path& directory) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(directory / kRunsFile, ignored);
+}
+
+Result<CombinedMeta> ReadCombined(const std::filesystem::path& directory) {
+  const Fd folder(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) {
+    return WrongUse("{}: cannot be opened: {}; give the directory of a combined profile",
+                    directory.string(), ErrnoText());
+  }
+  const ReaderFile file(folder.get(), kRunsFile);
+  if (!file.exists()) {
+    return WrongUse(
+        "{}: not a combined profile (it has no readable file '{}'); make one with `jprof profile` "
+        "or `jprof combine`",
+        directory.string(), kRunsFile);
+  }
+  Damages damages;
+  CombinedMeta meta = ParseCombined(file.ReadAll(kRunsLimit), damages);
+  if (damages.empty() && meta.runs.empty()) damages.Add("it names no run");
+  if (damages.empty()) return meta;
+  return Fail("{}: damaged: {}; make the combined profile again from its profiles: jprof combine",
+              (directory / kRunsFile).string(), damages.Lines().front());
+}
+
+}  // namespace jprof::profile

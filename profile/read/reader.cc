@@ -1,0 +1,133 @@
+#include "profile/read/reader.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "common/bytes.h"
+#include "common/errno_text.h"
+#include "common/fd.h"
+#include "profile/files/printable_text.h"
+
+namespace jprof::profile {
+namespace {
+
+constexpr uint64_t kMetaLimit = 16 << 20;
+constexpr uint64_t kCalibrationLimit = 64 << 20;
+
+// The directory is opened for each file, so that a Reader holds no descriptor and can be copied.
+Fd OpenDirectory(const std::string& directory) {
+  return Fd(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
+Result<void> CheckHeader(const std::string& directory, const ControlHeader& header, size_t bytes) {
+  if (bytes < sizeof(header) || std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0) {
+    return WrongUse(
+        "{}: not a jprof profile (its file '{}' does not begin with {}); give a directory "
+        "written by `jprof callflow`, `calltree` or `trace`",
+        directory, kControlFile, std::string_view(kMagic, sizeof(kMagic)));
+  }
+  if (header.version != kFormatVersion) {
+    return WrongUse(
+        "{}: written in profile format {}, this jprof reads format {}; use the jprof that wrote "
+        "it (see \"jprof\" in its meta.json) or profile again",
+        directory, header.version, kFormatVersion);
+  }
+  if (header.header_bytes != kControlHeaderBytes ||
+      header.thread_record_bytes != sizeof(ThreadRecord) || header.node_bytes != sizeof(Node)) {
+    return Fail(
+        "{}: damaged: the sizes in the header of '{}' are not those of format {}; nothing in it "
+        "can be read",
+        directory, kControlFile, kFormatVersion);
+  }
+  return {};
+}
+
+// meta.json and control must agree on the number of metrics of a node. `control` determines the
+// layout of the files.
+void MatchMetrics(const ControlHeader& header, Meta& meta, Damages& damages) {
+  if (meta.mode == "calltree" && meta.metrics.empty()) return;
+  const size_t count = std::clamp<size_t>(header.metric_count, 1, kMaxMetrics);
+  if (meta.metrics.size() == count && header.metric_count <= kMaxMetrics) return;
+  damages.Add(fmt::format("meta.json names {} metrics, control has {}: {} are read",
+                          meta.metrics.size(), header.metric_count, count));
+  for (size_t i = meta.metrics.size(); i < count; ++i) {
+    meta.metrics.push_back({.name = fmt::format("metric{}", i), .unit = "raw"});
+  }
+  meta.metrics.resize(count);
+}
+
+}  // namespace
+
+Result<Reader> Reader::Open(const std::string& directory) {
+  Reader reader;
+  reader.directory_ = directory;
+  const Fd folder = OpenDirectory(directory);
+  if (!folder) {
+    return WrongUse("{}: cannot be opened: {}; give the directory of a profile (NAME.jprof)",
+                    directory, ErrnoText());
+  }
+  const ReaderFile control(folder.get(), kControlFile, &reader.damages_);
+  const std::string meta =
+      ReaderFile(folder.get(), kMetaFile, &reader.damages_).ReadAll(kMetaLimit);
+  if (!control.exists() && control.error() != 0 && control.error() != ENOENT)
+    return Fail("{}/{}: cannot be opened: {}", directory, kControlFile, ErrnoText(control.error()));
+  if (!control.exists()) {
+    return WrongUse("{}: not a jprof profile (it has no file '{}')", directory, kControlFile);
+  }
+  const size_t bytes = control.ReadAt(0, &reader.header_, sizeof(reader.header_));
+  if (auto checked = CheckHeader(directory, reader.header_, bytes); !checked) {
+    return std::unexpected(checked.error());
+  }
+  reader.meta_ = ParseMeta(meta, reader.damages_);
+  MatchMetrics(reader.header_, reader.meta_, reader.damages_);
+  reader.ReadThreads(control);
+  return reader;
+}
+
+void Reader::ReadThreads(const ReaderFile& control) {
+  const std::string bytes =
+      control.ReadAll(kControlHeaderBytes + uint64_t{header_.thread_count} * sizeof(ThreadRecord));
+  const size_t count = bytes.size() < kControlHeaderBytes
+                           ? 0
+                           : (bytes.size() - kControlHeaderBytes) / sizeof(ThreadRecord);
+  if (count < header_.thread_count) {
+    damages_.Add("control: cut off: thread records are missing",
+                 fmt::format("{} of {} exist", count, header_.thread_count));
+  }
+  threads_.reserve(count);
+  ByteCursor records(bytes);
+  records.Skip(kControlHeaderBytes);
+  for (size_t i = 0; i < count; ++i) {
+    Thread thread = {.record = records.Read<ThreadRecord>(), .name = {}};
+    thread.name =
+        CleanText({thread.record.name, strnlen(thread.record.name, sizeof(thread.record.name))});
+    threads_.push_back(std::move(thread));
+  }
+}
+
+ReaderFile Reader::OpenFile(const char* name) const {
+  const Fd folder = OpenDirectory(directory_);
+  if (folder) return ReaderFile(folder.get(), name, &damages_);
+  damages_.Add(fmt::format("{}: cannot be read: {}", name, ErrnoText()));
+  return {};
+}
+
+std::string Reader::ReadCalibration() const {
+  return OpenFile(kCalibrationFile).ReadAll(kCalibrationLimit);
+}
+
+uint64_t Reader::CpuNanos() const {
+  uint64_t sum = 0;
+  for (const Thread& thread : threads_) {
+    const ThreadRecord& record = thread.record;
+    sum += std::max(record.cpu_ns_end, record.cpu_ns_start) - record.cpu_ns_start;
+  }
+  return sum;
+}
+
+}  // namespace jprof::profile

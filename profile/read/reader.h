@@ -1,0 +1,125 @@
+// Reads a profile directory (layout.h), in tools outside the profiled process.
+//
+// - No byte is trusted: sizes, indices and counts are checked against the actual files.
+// - Damaged parts are dropped and listed in damages(). Open fails only for a directory that is not
+//   a profile, or a profile of another version.
+// - Reading works while the profile is being written, and after kill -9.
+// - Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/result.h"
+#include "profile/files/damage.h"
+#include "profile/files/layout.h"
+#include "profile/files/meta.h"
+#include "profile/read/reader_file.h"
+#include "profile/read/reading_memory.h"
+
+namespace jprof::profile {
+
+inline constexpr uint32_t kNoRecord = 0xffffffffu;
+inline constexpr size_t kMaxMetrics = 8;
+
+struct Thread {
+  ThreadRecord record;
+  std::string name;
+};
+
+// Counts of one record. Index 0 is for events after an entry, index 1 for those after an exit.
+struct Counts {
+  uint32_t entries[2] = {};
+  uint32_t exits[2] = {};
+};
+
+// Every valid node record in file order, by column: element i of each vector belongs to record i. A
+// record is a context or, if former != 0, a superseded record: the counts of the context `parent`
+// from before its method changed type. parent[i] < i is a context, or kNoRecord for the root of a
+// thread.
+struct CallTree {
+  std::vector<uint32_t> word;  // method and type, as in Node
+  std::vector<uint32_t> parent;
+  std::vector<uint8_t> former;
+  std::vector<uint32_t> thread;  // index into Reader::threads()
+  std::vector<Counts> counts;
+  std::vector<uint32_t> dispatches;
+  std::vector<std::vector<int64_t>> metrics;  // [metric][record], raw
+
+  size_t size() const { return word.size(); }
+};
+
+struct MethodName {
+  std::string_view class_name;  // pkg/Class
+  std::string_view name;
+  std::string_view signature;  // (args)ret
+  uint16_t flags = 0;          // MethodFlags
+};
+
+// Methods by id. An id that the file does not contain yields an empty name.
+class Methods {
+ public:
+  MethodName operator[](MethodId id) const;
+  size_t size() const { return entries_.size(); }  // one more than the highest id
+  // Gives a method of the file another class and name, without a signature.
+  void Rename(MethodId id, std::string_view class_name, std::string_view name);
+
+ private:
+  friend class Reader;
+  struct Entry {
+    uint64_t offset = 0;
+    uint32_t lengths[3] = {};
+    uint16_t flags = 0;
+  };
+  std::string text_;
+  std::vector<Entry> entries_;
+};
+
+class Reader {
+ public:
+  // Opens a profile. Fails if the directory is wrong (with kWrongUse where another argument
+  // would help).
+  static Result<Reader> Open(const std::string& directory);
+
+  const std::string& directory() const { return directory_; }
+  const Meta& meta() const { return meta_; }
+  const ControlHeader& header() const { return header_; }
+  const std::vector<Thread>& threads() const { return threads_; }
+  // Returns the CPU time of the recorded threads until they ended.
+  uint64_t CpuNanos() const;
+  const Damages& damages() const { return damages_; }
+  Damages& damages() { return damages_; }
+
+  // Reads the tree. Trees whose root belongs to no thread record are attributed to one thread named
+  // "(unknown)", which is added to threads(). Fails if the tree needs more than `memory` bytes.
+  Result<CallTree> ReadTree(uint64_t memory = ReadingMemory());
+
+  // Returns the maximum number of methods in the tree. It excludes filtered methods and the one
+  // that stands for all methods without a readable name.
+  uint32_t RecordedMethods() const {
+    const uint32_t others = 1 + header_.filtered_methods;
+    return header_.method_count > others ? header_.method_count - others : 0;
+  }
+  // Reads the methods. Call it after ReadTree or ReadTrace: a live profile gains methods meanwhile.
+  Methods ReadMethods();
+
+  // Returns the text of calibration.json, which is empty if there is none.
+  std::string ReadCalibration() const;
+
+  // Opens a file of the profile. An error is listed in damages(), which must not move meanwhile.
+  ReaderFile OpenFile(const char* name) const;
+
+ private:
+  Reader() = default;
+  void ReadThreads(const ReaderFile& control);
+
+  std::string directory_;
+  Meta meta_;
+  ControlHeader header_;
+  std::vector<Thread> threads_;
+  mutable Damages damages_;  // reading adds to it
+};
+
+}  // namespace jprof::profile

@@ -1,0 +1,200 @@
+#include <algorithm>
+#include <unordered_map>
+
+#include "profile/read/reader.h"
+
+namespace jprof::profile {
+namespace {
+
+constexpr uint64_t kChunk = 1 << 16;  // nodes read at once
+// One record without its metrics needs this much memory for its place and its share of CallTree's
+// columns.
+constexpr uint64_t kRecordBytes = 40;
+constexpr uint32_t kLeftOut = kNoRecord - 1;
+// This is reached in two hours at two billion calls per second: 4 thousand records.
+constexpr uint64_t kMostWovenCount = uint64_t{1} << 44;
+
+// Maps a node's index to its record, for contexts only. A sparse file may claim 4 billion nodes, so
+// memory is allocated only for ranges that contain nodes.
+class Places {
+ public:
+  uint32_t operator[](uint32_t node) const {
+    const size_t piece = node / kPiece;
+    return piece < pieces_.size() && !pieces_[piece].empty() ? pieces_[piece][node % kPiece]
+                                                             : kNoRecord;
+  }
+  void Set(uint32_t node, uint32_t record) {
+    const size_t piece = node / kPiece;
+    if (piece >= pieces_.size()) pieces_.resize(piece + 1);
+    if (pieces_[piece].empty()) pieces_[piece].resize(kPiece, kNoRecord);
+    pieces_[piece][node % kPiece] = record;
+  }
+
+ private:
+  static constexpr size_t kPiece = 4096;
+  std::vector<std::vector<uint32_t>> pieces_;
+};
+
+// Checks nodes one by one, in file order, and appends the valid ones to a tree.
+class TreeBuilder {
+ public:
+  // `node_count` is the approximate number of nodes. With more than `most` records the caller gives
+  // up.
+  TreeBuilder(uint64_t node_count, uint64_t most, size_t metric_count, std::vector<Thread>& threads,
+              Damages& damages)
+      : most_(most), threads_(threads), damages_(damages) {
+    for (uint32_t i = 0; i < threads.size(); ++i)
+      thread_of_root_.try_emplace(threads[i].record.root, i);
+    tree_.metrics.resize(metric_count);
+    for (auto& metric : tree_.metrics) metric.reserve(node_count);
+    tree_.word.reserve(node_count);
+    tree_.parent.reserve(node_count);
+    tree_.former.reserve(node_count);
+    tree_.thread.reserve(node_count);
+    tree_.counts.reserve(node_count);
+    tree_.dispatches.reserve(node_count);
+  }
+
+  // `extra` contains the values of the metrics beyond the first.
+  void Add(uint32_t index, const Node& node, const int64_t* extra) {
+    if (node.word == 0 || TypeOf(node.word) == MethodType::kBlock) return;
+    const bool is_former = node.more == kFormer;
+    const bool is_root = MethodOf(node.word) == kRootMethod && !is_former;
+    const uint32_t parent = is_root || node.parent >= index ? kNoRecord : places_[node.parent];
+    // Such a node was recorded before the thread was named and filtered out.
+    if (parent == kLeftOut || (is_root && IsFiltered(index))) {
+      if (!is_former) places_.Set(index, kLeftOut);
+      return;
+    }
+    if (is_root ? node.parent != 0 : !IsParent(parent, node, is_former)) {
+      damages_.Add("nodes: a node's parent is wrong: left out with its subtree",
+                   fmt::format("node {}", index));
+      return;
+    }
+    if (!is_former) places_.Set(index, static_cast<uint32_t>(tree_.size()));
+    const uint32_t thread = is_root ? ThreadOfRoot(index) : tree_.thread[parent];
+    if (TypeOf(node.word) == MethodType::kWoven)
+      return AddWoven(index, node, thread, parent, extra);
+    Counts counts = {{node.entries[0], node.entries[1]}, {node.exits[0], node.exits[1]}};
+    if (is_root) counts = {};  // which counts nothing; woven code uses its memory
+    Append(node.word, thread, parent, is_former, counts);
+    AppendMetrics(node.dispatches, node.self, extra);
+  }
+
+  size_t size() const { return tree_.size(); }
+  CallTree Take() { return std::move(tree_); }
+
+ private:
+  void Append(uint32_t word, uint32_t thread, uint32_t parent, bool is_former,
+              const Counts& counts) {
+    tree_.thread.push_back(thread);
+    tree_.word.push_back(word);
+    tree_.parent.push_back(parent);
+    tree_.former.push_back(is_former);
+    tree_.counts.push_back(counts);
+  }
+
+  // `extra` contains the values of the metrics beyond the first. If it is null, all are 0.
+  void AppendMetrics(uint32_t dispatches, int64_t first, const int64_t* extra) {
+    tree_.dispatches.push_back(dispatches);
+    if (tree_.metrics.empty()) return;
+    tree_.metrics[0].push_back(first);
+    for (size_t m = 1; m < tree_.metrics.size(); ++m)
+      tree_.metrics[m].push_back(extra != nullptr ? extra[m - 1] : 0);
+  }
+
+  // Adds a node with a 64-bit count, of which each record takes what fits into its counters: the
+  // context's own first, then as many superseded records as are necessary. Every entry has an exit.
+  void AddWoven(uint32_t index, const Node& node, uint32_t thread, uint32_t parent,
+                const int64_t* extra) {
+    uint64_t count = node.entries[0] | uint64_t{node.entries[1]} << 32;
+    if (count > kMostWovenCount) {
+      damages_.Add("nodes: a count is too large to be true: left out",
+                   fmt::format("node {}", index));
+      count = 0;
+    }
+    const auto context = static_cast<uint32_t>(tree_.size());
+    for (bool is_former = false; (count != 0 && size() <= most_) || !is_former; is_former = true) {
+      const auto part = static_cast<uint32_t>(std::min<uint64_t>(count, 0xffffffffu));
+      count -= part;
+      Append(node.word, thread, is_former ? context : parent, is_former, {{part, 0}, {part, 0}});
+      if (is_former)
+        AppendMetrics(0, 0, nullptr);
+      else
+        AppendMetrics(node.dispatches, node.self, extra);
+    }
+  }
+
+  bool IsParent(uint32_t parent, const Node& node, bool is_former) const {
+    return parent != kNoRecord &&
+           (!is_former || MethodOf(tree_.word[parent]) == MethodOf(node.word));
+  }
+
+  bool IsFiltered(uint32_t root) const {
+    const auto found = thread_of_root_.find(root);
+    return found != thread_of_root_.end() &&
+           (threads_[found->second].record.flags & kThreadFiltered) != 0;
+  }
+
+  // Returns the thread of a root. A root without a thread record belongs to a thread whose record
+  // is damaged or not yet written.
+  uint32_t ThreadOfRoot(uint32_t node) {
+    const auto found = thread_of_root_.find(node);
+    if (found != thread_of_root_.end()) return found->second;
+    damages_.Add("control: a call tree belongs to no thread record",
+                 fmt::format("root node {}", node));
+    if (unknown_ == kNoRecord) {
+      unknown_ = static_cast<uint32_t>(threads_.size());
+      threads_.push_back({{.root = node}, "(unknown)"});
+    }
+    return unknown_;
+  }
+
+  const uint64_t most_;
+  std::vector<Thread>& threads_;
+  Damages& damages_;
+  std::unordered_map<uint32_t, uint32_t> thread_of_root_;
+  Places places_;
+  uint32_t unknown_ = kNoRecord;
+  CallTree tree_;
+};
+
+}  // namespace
+
+Result<CallTree> Reader::ReadTree(uint64_t memory) {
+  const ReaderFile nodes = OpenFile(kNodesFile);
+  const uint64_t room = std::min<uint64_t>(nodes.size() / sizeof(Node), kNoRecord);
+  const uint64_t count = std::min(header_.node_count, room);
+  if (count < header_.node_count) {
+    damages_.Add("nodes: cut off: call tree nodes are missing",
+                 fmt::format("{} of {} exist", count, header_.node_count));
+  }
+  const size_t extra_count = meta_.metrics.size() > 1 ? meta_.metrics.size() - 1 : 0;
+  const ReaderFile extra = OpenFile(kExtraFile);
+  if (extra.size() / sizeof(int64_t) < count * extra_count) {
+    damages_.Add("extra: cut off: values of further metrics are missing and read as 0");
+  }
+
+  const uint64_t most = memory / (kRecordBytes + meta_.metrics.size() * sizeof(int64_t));
+  TreeBuilder builder(std::min({count, nodes.allocated() / sizeof(Node), most}), most,
+                      meta_.metrics.size(), threads_, damages_);
+  std::vector<Node> chunk(std::min(count, kChunk));
+  std::vector<int64_t> extras(chunk.size() * extra_count);
+  const size_t extra_bytes = extra_count * sizeof(int64_t);
+  uint64_t start = 0;
+  for (; (start = nodes.NextData(start * sizeof(Node)) / sizeof(Node)) < count;
+       start += chunk.size()) {
+    if (builder.size() > most) return NotEnoughMemory(directory_ + "/" + kNodesFile, memory);
+    const uint64_t wanted = std::min<uint64_t>(chunk.size(), count - start);
+    const uint64_t got =
+        nodes.ReadAt(start * sizeof(Node), chunk.data(), wanted * sizeof(Node)) / sizeof(Node);
+    std::fill(extras.begin(), extras.end(), 0);
+    extra.ReadAt(start * extra_bytes, extras.data(), got * extra_bytes);
+    for (uint64_t i = start == 0 ? 1 : 0; i < got; ++i) {
+      builder.Add(static_cast<uint32_t>(start + i), chunk[i], extras.data() + i * extra_count);
+    }
+  }
+  return builder.Take();
+}
+
+}  // namespace jprof::profile
