@@ -19,7 +19,7 @@
 #include "cli/usage_error.h"
 #include "common/procfs.h"
 #include "profile/files/printable_text.h"
-#include "record/as_user.h"
+#include "record/run/as_user.h"
 
 namespace jprof::cli {
 namespace {

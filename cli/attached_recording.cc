@@ -15,10 +15,10 @@
 #include "common/monotonic.h"
 #include "common/procfs.h"
 #include "options/java_program.h"
-#include "record/attached_agent.h"
-#include "record/interruption.h"
-#include "record/profile_place.h"
-#include "record/recording_summary.h"
+#include "record/attach/attached_agent.h"
+#include "record/place/profile_place.h"
+#include "record/place/recording_summary.h"
+#include "record/run/interruption.h"
 
 namespace jprof::cli {
 namespace {

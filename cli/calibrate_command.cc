@@ -22,11 +22,11 @@
 #include "cli/usage_error.h"
 #include "profile/files/printable_text.h"
 #include "ptm/names/event_name.h"
-#include "record/installation.h"
-#include "record/interrupt_cost.h"
-#include "record/interruption.h"
-#include "record/java_command.h"
-#include "record/traced_run.h"
+#include "record/itrace/traced_run.h"
+#include "record/run/installation.h"
+#include "record/run/interrupt_cost.h"
+#include "record/run/interruption.h"
+#include "record/run/java_command.h"
 #include "reports/refit.h"
 
 namespace jprof::cli {

@@ -10,9 +10,9 @@
 #include "cli/profile_source.h"
 #include "cli/usage_error.h"
 #include "profile/read/reader.h"
-#include "record/profile_copy.h"
-#include "record/profile_place.h"
-#include "record/recording_summary.h"
+#include "record/place/profile_copy.h"
+#include "record/place/profile_place.h"
+#include "record/place/recording_summary.h"
 
 namespace jprof::cli {
 namespace {

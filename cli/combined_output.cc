@@ -5,7 +5,7 @@
 #include "cli/profile_source.h"
 #include "cli/usage_error.h"
 #include "profile/files/whole_file.h"
-#include "record/recording_summary.h"
+#include "record/place/recording_summary.h"
 
 namespace jprof::cli {
 

@@ -1,7 +1,7 @@
 // Prints a table of counts as text, CSV or JSON.
 #pragma once
 
-#include "record/count_table.h"
+#include "record/count/count_table.h"
 #include "reports/output.h"
 #include "reports/source.h"
 

@@ -1,7 +1,7 @@
 #include "cli/counting_options.h"
 
 #include "cli/count_output.h"
-#include "record/thread_counting.h"
+#include "record/count/thread_counting.h"
 
 namespace jprof::cli {
 

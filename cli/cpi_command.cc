@@ -11,7 +11,7 @@
 #include "cli/count_output.h"
 #include "cli/usage_error.h"
 #include "ptm/names/event_name.h"
-#include "record/cpi_counting.h"
+#include "record/count/cpi_counting.h"
 #include "reports/json_writer.h"
 
 namespace jprof::cli {

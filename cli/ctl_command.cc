@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "record/control_client.h"
+#include "record/attach/control_client.h"
 
 namespace jprof::cli {
 namespace {

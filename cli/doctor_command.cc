@@ -13,8 +13,8 @@
 #include "cli/choices.h"
 #include "cli/commands.h"
 #include "cli/doctor_text.h"
-#include "record/doctor_summary.h"
-#include "record/installation.h"
+#include "record/doctor/doctor_summary.h"
+#include "record/run/installation.h"
 
 namespace jprof::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "record/doctor_check.h"
+#include "record/doctor/doctor_check.h"
 #include "reports/source.h"
 
 namespace jprof::cli {

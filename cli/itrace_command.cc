@@ -9,8 +9,8 @@
 #include "cli/process_id.h"
 #include "cli/usage_error.h"
 #include "common/procfs.h"
-#include "record/itrace_record.h"
-#include "record/recording_summary.h"
+#include "record/itrace/itrace_record.h"
+#include "record/place/recording_summary.h"
 
 namespace jprof::cli {
 namespace {

@@ -10,9 +10,9 @@
 #include "cli/usage_error.h"
 #include "profile/files/printable_text.h"
 #include "profile/merge/merge.h"
-#include "record/interruption.h"
-#include "record/profile_place.h"
-#include "record/recording_summary.h"
+#include "record/place/profile_place.h"
+#include "record/place/recording_summary.h"
+#include "record/run/interruption.h"
 
 namespace jprof::cli {
 namespace {

@@ -15,7 +15,7 @@
 #include "cli/event_pattern.h"
 #include "ptm/capabilities.h"
 #include "ptm/names/event_name.h"
-#include "record/interrupt_cost.h"
+#include "record/run/interrupt_cost.h"
 
 namespace jprof::cli {
 namespace {

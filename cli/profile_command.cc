@@ -15,10 +15,10 @@
 #include "common/utc_text.h"
 #include "options/java_program.h"
 #include "profile/read/reader.h"
-#include "record/jvm_profiles.h"
-#include "record/profile_place.h"
-#include "record/program_runs.h"
-#include "record/recording_summary.h"
+#include "record/place/jvm_profiles.h"
+#include "record/place/profile_place.h"
+#include "record/place/recording_summary.h"
+#include "record/run/program_runs.h"
 
 namespace jprof::cli {
 namespace {

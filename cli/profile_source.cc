@@ -11,9 +11,9 @@
 #include "common/nearest.h"
 #include "common/shell_word.h"
 #include "profile/files/printable_text.h"
-#include "record/jvm_profiles.h"
-#include "record/profile_place.h"
-#include "record/recording_summary.h"
+#include "record/place/jvm_profiles.h"
+#include "record/place/profile_place.h"
+#include "record/place/recording_summary.h"
 
 namespace jprof::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include "cli/commands.h"
 #include "common/control_protocol.h"
 #include "options/java_program.h"
-#include "record/jvm.h"
+#include "record/attach/jvm.h"
 
 namespace jprof::cli {
 namespace {

@@ -12,8 +12,8 @@
 #include "cli/counting_options.h"
 #include "common/procfs.h"
 #include "ptm/cpu_sampler.h"
-#include "record/no_process.h"
-#include "record/thread_watch.h"
+#include "record/count/thread_watch.h"
+#include "record/run/no_process.h"
 
 namespace jprof::cli {
 namespace {

@@ -13,10 +13,10 @@
 #include "cli/usage_error.h"
 #include "options/agent_options.h"
 #include "options/hook_variable.h"
-#include "record/launcher.h"
-#include "record/profile_place.h"
-#include "record/recording_summary.h"
-#include "record/traced_run.h"
+#include "record/itrace/traced_run.h"
+#include "record/place/profile_place.h"
+#include "record/place/recording_summary.h"
+#include "record/run/launcher.h"
 
 namespace jprof::cli {
 namespace {

@@ -12,11 +12,11 @@
 #include "cli/usage_error.h"
 #include "options/java_program.h"
 #include "ptm/cpu_sampler.h"
-#include "record/installation.h"
-#include "record/interrupt_cost.h"
-#include "record/memory_caps.h"
-#include "record/profile_place.h"
-#include "record/recording_summary.h"
+#include "record/place/memory_caps.h"
+#include "record/place/profile_place.h"
+#include "record/place/recording_summary.h"
+#include "record/run/installation.h"
+#include "record/run/interrupt_cost.h"
 
 namespace jprof::cli {
 namespace {

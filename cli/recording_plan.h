@@ -10,11 +10,11 @@
 #include "cli/record_options.h"
 #include "common/result.h"
 #include "options/agent_options.h"
-#include "record/java_command.h"
-#include "record/jvm_profiles.h"
-#include "record/jvm_watch.h"
-#include "record/launcher.h"
-#include "record/place_watch.h"
+#include "record/attach/jvm_watch.h"
+#include "record/place/jvm_profiles.h"
+#include "record/place/place_watch.h"
+#include "record/run/java_command.h"
+#include "record/run/launcher.h"
 
 namespace jprof::cli {
 

@@ -7,7 +7,7 @@
 
 #include "calibrate/train/table_store.h"
 #include "cli/profile_source.h"
-#include "record/recording_summary.h"
+#include "record/place/recording_summary.h"
 
 namespace jprof::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include "cli/counting_options.h"
 #include "cli/usage_error.h"
 #include "ptm/cpu_sampler.h"
-#include "record/command_counting.h"
+#include "record/count/command_counting.h"
 
 namespace jprof::cli {
 namespace {

@@ -9,8 +9,8 @@
 #include "cli/commands.h"
 #include "cli/usage_error.h"
 #include "ptm/sampling_rate.h"
-#include "record/recording_summary.h"
-#include "record/tprof_record.h"
+#include "record/place/recording_summary.h"
+#include "record/tprof/tprof_record.h"
 #include "reports/tprof.h"
 
 namespace jprof::cli {

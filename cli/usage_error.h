@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "common/result.h"
-#include "record/print_error.h"
+#include "record/run/print_error.h"
 
 namespace jprof::cli {
 

@@ -14,7 +14,7 @@
 #include "cli/usage_error.h"
 #include "cli/view_output.h"
 #include "common/errno_text.h"
-#include "record/recording_summary.h"
+#include "record/place/recording_summary.h"
 
 extern char** environ;
 

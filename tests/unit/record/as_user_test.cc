@@ -1,4 +1,4 @@
-#include "record/as_user.h"
+#include "record/run/as_user.h"
 
 #include <fcntl.h>
 #include <grp.h>

@@ -1,4 +1,4 @@
-#include "record/attach.h"
+#include "record/attach/attach.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "common/fd.h"
-#include "record/attached_agent.h"
+#include "record/attach/attached_agent.h"
 
 namespace jprof::record {
 namespace {

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "record/doctor_attach.h"
-#include "record/doctor_summary.h"
+#include "record/doctor/doctor_attach.h"
+#include "record/doctor/doctor_summary.h"
 
 namespace jprof::record {
 namespace {

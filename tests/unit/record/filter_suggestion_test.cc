@@ -1,4 +1,4 @@
-#include "record/filter_suggestion.h"
+#include "record/place/filter_suggestion.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // FlushFolder, checked by its system calls and in the page tables.
-#include "record/flush_folder.h"
+#include "record/place/flush_folder.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

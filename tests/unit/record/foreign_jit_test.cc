@@ -1,4 +1,4 @@
-#include "record/foreign_jit.h"
+#include "record/tprof/foreign_jit.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Where calls enter compiled Java methods, in this process with a made log of jitted code.
-#include "record/itrace_places.h"
+#include "record/itrace/itrace_places.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

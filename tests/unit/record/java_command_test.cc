@@ -1,4 +1,4 @@
-#include "record/java_command.h"
+#include "record/run/java_command.h"
 
 #include <elf.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "record/jvm_profiles.h"
+#include "record/place/jvm_profiles.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

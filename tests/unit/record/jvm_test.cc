@@ -1,4 +1,4 @@
-#include "record/jvm.h"
+#include "record/attach/jvm.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "record/jvm_watch.h"
+#include "record/attach/jvm_watch.h"
 
 #include <gtest/gtest.h>
 

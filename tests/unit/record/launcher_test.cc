@@ -1,11 +1,11 @@
-#include "record/launcher.h"
+#include "record/run/launcher.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 
-#include "record/interruption.h"
+#include "record/run/interruption.h"
 
 namespace jprof::record {
 namespace {

@@ -1,4 +1,4 @@
-#include "record/memory_caps.h"
+#include "record/place/memory_caps.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // NoProcess, and that commands which read a process call it.
-#include "record/no_process.h"
+#include "record/run/no_process.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -11,9 +11,9 @@
 #include <string>
 
 #include "common/procfs.h"
-#include "record/attach_target.h"
-#include "record/control_client.h"
-#include "record/cpi_counting.h"
+#include "record/attach/attach_target.h"
+#include "record/attach/control_client.h"
+#include "record/count/cpi_counting.h"
 
 namespace jprof::record {
 namespace {

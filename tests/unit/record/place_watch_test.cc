@@ -1,4 +1,4 @@
-#include "record/place_watch.h"
+#include "record/place/place_watch.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "record/profile_copy.h"
+#include "record/place/profile_copy.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

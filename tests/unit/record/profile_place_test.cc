@@ -1,4 +1,4 @@
-#include "record/profile_place.h"
+#include "record/place/profile_place.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "record/program_runs.h"
+#include "record/run/program_runs.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "common/procfs.h"
-#include "record/pipe.h"
+#include "record/run/pipe.h"
 
 namespace jprof::record {
 namespace {

@@ -1,4 +1,4 @@
-#include "record/thread_counting.h"
+#include "record/count/thread_counting.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "record/thread_watch.h"
+#include "record/count/thread_watch.h"
 
 namespace jprof::record {
 namespace {

@@ -1,4 +1,4 @@
-#include "record/tprof_record.h"
+#include "record/tprof/tprof_record.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 #include <fstream>
 
 #include "profile/files/recording_meta.h"
-#include "record/recording_files.h"
-#include "record/sample_recorder.h"
+#include "record/tprof/recording_files.h"
+#include "record/tprof/sample_recorder.h"
 
 namespace jprof::record {
 namespace {

@@ -1,0 +1,195 @@
+#include "record/place/recording_summary.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "calibrate/train/table_store.h"
+#include "common/nearest.h"
+#include "common/procfs.h"
+#include "common/shell_word.h"
+#include "profile/files/printable_text.h"
+#include "profile/read/losses.h"
+#include "profile/read/reader.h"
+#include "record/place/filter_suggestion.h"
+
+namespace jprof::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Returns the first item that includes, as typed. It matched nothing; `suggest` returns the names
+// that it may have meant.
+template <typename Suggest>
+std::string UnmatchedFilter(std::string_view option, const agent::Filter& filter, Suggest suggest) {
+  const auto item = std::ranges::find_if(filter.items, &agent::FilterItem::include);
+  if (item == filter.items.end()) return fmt::format("{} excludes all of them", option);
+  const std::vector<std::string> names = suggest(item->text);
+  return fmt::format(
+      "{} {}{}{}", option, item->text, item->prefix ? "*" : "",
+      names.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(names, " or ")));
+}
+
+std::string UnmatchedThreads(const profile::Reader& reader, const agent::Filter& filter) {
+  std::set<std::string_view> names;
+  for (const profile::Thread& thread : reader.threads()) names.insert(thread.name);
+  return UnmatchedFilter("--threads", filter, [&](const std::string& text) {
+    const auto nearest = Nearest(text, std::vector(names.begin(), names.end()));
+    return nearest ? std::vector{std::string(*nearest)} : std::vector<std::string>();
+  });
+}
+
+// Describes the unmatched filter. The profile has the names of all methods that ran with probes,
+// also of those that are excluded.
+std::string UnmatchedMethods(profile::Reader& reader, std::string_view option,
+                             const agent::Filter& filter) {
+  FilterableNames names;
+  const profile::Methods methods = reader.ReadMethods();
+  for (uint32_t id = 2; id < methods.size(); ++id) {
+    const profile::MethodName method = methods[profile::MethodId{id}];
+    names.Add(profile::CleanText(method.class_name), profile::CleanText(method.name));
+  }
+  return UnmatchedFilter(option, filter,
+                         [&](const std::string& text) { return names.Suggest(text); });
+}
+
+// Compares names, because a thread may have been recorded before it got the name by which it is
+// excluded.
+bool NoThreadMatches(const profile::Reader& reader, const agent::Filter& filter) {
+  return std::ranges::none_of(reader.threads(), [&](const profile::Thread& thread) {
+    return filter.AcceptsThread(thread.name);
+  });
+}
+
+std::vector<std::string> EmptyFilters(profile::Reader& reader, const agent::AgentOptions& options) {
+  std::vector<std::string> empty;
+  if (!options.threads.Empty() && NoThreadMatches(reader, options.threads)) {
+    empty.push_back("everything: no thread matched " + UnmatchedThreads(reader, options.threads));
+  } else if (!options.methods.Empty() && reader.RecordedMethods() == 0) {
+    empty.push_back("everything: no method matched " +
+                    UnmatchedMethods(reader, "--methods", options.methods));
+  } else if (!options.focus.Empty() && reader.RecordedMethods() == 0) {
+    empty.push_back("everything: no method matched " +
+                    UnmatchedMethods(reader, "--focus", options.focus));
+  }
+  return empty;
+}
+
+std::vector<std::string> Lost(const profile::Reader& reader) {
+  std::vector<std::string> lost;
+  for (const profile::Loss& loss : profile::Losses(reader)) {
+    if (loss.count != 0) lost.push_back(fmt::format("{} {}", loss.count, loss.says));
+  }
+  std::ranges::copy(reader.damages().Lines(), std::back_inserter(lost));
+  return lost;
+}
+
+// Returns an empty text if the program ended normally.
+std::string UnfinishedText(const profile::Reader& reader) {
+  if (reader.header().finished) return "";
+  const uint64_t pid = reader.meta().pid;
+  return pid != 0 && procfs::Runs(static_cast<uint32_t>(pid)) ? "still running"
+                                                              : "the program ended abnormally";
+}
+
+// Copies the calibration table of this run into the profile. Returns the reason if it cannot, else
+// an empty text.
+std::string CopyTable(const profile::Reader& reader, const fs::path& profile) {
+  const auto stored = calibrate::FindTable(reader.meta().fingerprint);
+  if (!stored) return stored.error().message;
+  std::error_code failed;
+  fs::copy_file(stored->path, profile / profile::kCalibrationFile,
+                fs::copy_options::overwrite_existing, failed);
+  return failed ? fmt::format("the calibration table could not be copied: {}", failed.message())
+                : "";
+}
+
+std::string Next(const profile::Reader& reader, const agent::AgentOptions& options,
+                 const fs::path& profile) {
+  const std::string_view name = options.mode == agent::Mode::kTrace ? "log-gen"
+                                : options.mode == agent::Mode::kScs ? "scs"
+                                                                    : "log-rt";
+  const std::string report = fmt::format("jprof report {} {}", name, DisplayPath(profile));
+  if (options.mode == agent::Mode::kCalltree || options.mode == agent::Mode::kScs) return report;
+  const std::string uncalibrated = CopyTable(reader, profile);
+  return uncalibrated.empty() ? report
+                              : fmt::format("{}, then {} ({})",
+                                            calibrate::TrainingCommand(reader.meta().fingerprint),
+                                            report, uncalibrated);
+}
+
+}  // namespace
+
+std::string DisplayPath(const fs::path& path) {
+  std::error_code failed;
+  const fs::path relative = path.lexically_relative(fs::current_path(failed));
+  const bool below = !failed && !relative.empty() && *relative.begin() != "..";
+  return ShellWord(below ? relative.string() : path.string());
+}
+
+std::string SummaryLine(const fs::path& profile) {
+  auto reader = profile::Reader::Open(profile.string());
+  if (!reader) return fmt::format("the profile cannot be read: {}", reader.error().message);
+  std::vector<std::string> parts = {fmt::format("{} threads", reader->threads().size()),
+                                    fmt::format("{} methods", reader->RecordedMethods())};
+  if (const auto lost = Lost(*reader); lost.empty()) {
+    parts.emplace_back("lost nothing");
+  } else {
+    parts.push_back(fmt::format("lost: {}", fmt::join(lost, "; ")));
+  }
+  if (const auto unfinished = UnfinishedText(*reader); !unfinished.empty())
+    parts.push_back(unfinished);
+  const auto folded = profile::FoldedText(reader->header());
+  if (!folded.empty()) parts.push_back(folded);
+  if (reader->meta().mode == "callflow") {
+    if (const auto reason = CopyTable(*reader, profile); !reason.empty())
+      parts.push_back(fmt::format("not calibrated: {}", reason));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+bool PrintSummary(const fs::path& profile, const agent::AgentOptions& options) {
+  auto reader = profile::Reader::Open(profile.string());
+  if (!reader) {
+    fmt::print(stderr, "jprof: the profile cannot be read: {}\n", reader.error().message);
+    return true;
+  }
+  const auto empty = EmptyFilters(*reader, options);
+  const auto lost = empty.empty() ? Lost(*reader) : empty;
+  const std::string unfinished = UnfinishedText(*reader);
+  const std::string& probe = reader->meta().probe.kind;
+  fmt::print(stderr, "jprof: profile: {} ({} threads, {} methods{})\n", DisplayPath(profile),
+             reader->threads().size(), reader->RecordedMethods(),
+             probe == "jvmti" ? ", by slow JVMTI events: " + reader->meta().probe.note : "");
+  fmt::print(stderr, "jprof: lost:    {}{}\n",
+             lost.empty() ? "nothing" : fmt::format("{}", fmt::join(lost, "; ")),
+             unfinished.empty() ? "" : fmt::format(" ({})", unfinished));
+  if (const std::string folded = profile::FoldedText(reader->header()); !folded.empty()) {
+    fmt::print(stderr, "jprof: detail:  {}; counts are exact\n", folded);
+  }
+  fmt::print(stderr, "jprof: next:    {}\n", Next(*reader, options, profile));
+  return empty.empty();
+}
+
+bool PrintSummaries(const fs::path& place, const std::vector<JvmProfile>& profiles,
+                    const agent::AgentOptions& options) {
+  const bool jvms = std::ranges::all_of(profiles, &JvmProfile::jvm);
+  fmt::print(stderr, "jprof: profiles: {} of {} in {}, the busiest first\n", profiles.size(),
+             jvms ? "JVMs" : "processes", DisplayPath(place));
+  bool recorded = false;
+  for (const JvmProfile& profile : profiles) {
+    fmt::print(stderr, "jprof:   {}: {:.2f} s of CPU time, {}\n", profile.path.filename().string(),
+               static_cast<double>(profile.cpu_nanos) / 1e9, SummaryLine(profile.path));
+    recorded |= profile.methods != 0;
+  }
+  const fs::path& busiest = profiles.front().path;
+  auto reader = profile::Reader::Open(busiest.string());
+  if (!reader) return true;
+  const auto empty = recorded ? std::vector<std::string>() : EmptyFilters(*reader, options);
+  if (!empty.empty()) fmt::print(stderr, "jprof: lost:    {}\n", fmt::join(empty, "; "));
+  fmt::print(stderr, "jprof: next:    {}\n", Next(*reader, options, busiest));
+  return empty.empty();
+}
+
+}  // namespace jprof::record
