@@ -17,7 +17,7 @@
 #include <string>
 
 #include "jprof/engine/session.h"
-#include "jprof/hotspot/handlers.h"
+#include "jprof/hotspot/probe/handlers.h"
 #include "ptm/tsc.h"
 
 namespace jprof {

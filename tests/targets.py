@@ -62,7 +62,7 @@ PLANTED = [
     ("ptm", "profile/files/layout.h", False),
     ("reports", "profile/files/layout.h", True),
     ("reports", "ptm/tsc.h", False),
-    ("jprof/engine", "jprof/hotspot/probe.h", False),
+    ("jprof/engine", "jprof/hotspot/probe/probe.h", False),
 ]
 
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/result.h"
-#include "jprof/hotspot/native_thread.h"
+#include "jprof/hotspot/vm/native_thread.h"
 
 namespace jprof::agent {
 

@@ -1,7 +1,7 @@
 #include "jprof/agent/focus.h"
 
-#include "jprof/hotspot/handlers.h"
-#include "jprof/hotspot/interpreter_entries.h"
+#include "jprof/hotspot/probe/handlers.h"
+#include "jprof/hotspot/vm/interpreter_entries.h"
 #include "jprof/recording/print_message.h"
 
 namespace jprof::agent {

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "jprof/engine/samples.h"
-#include "jprof/hotspot/stack_walker.h"
+#include "jprof/hotspot/walk/stack_walker.h"
 #include "jprof/unwind/kernel_functions.h"
 #include "jprof/unwind/unwinder.h"
 

@@ -1,7 +1,7 @@
 #include "jprof/agent/hotspot_probe.h"
 
 #include "jprof/hookit/hook_recording.h"
-#include "jprof/hotspot/compile_focus.h"
+#include "jprof/hotspot/probe/compile_focus.h"
 #include "jprof/recording/print_message.h"
 
 namespace jprof::agent {

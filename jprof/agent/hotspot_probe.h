@@ -9,9 +9,9 @@
 #include "common/result.h"
 #include "jprof/engine/recording.h"
 #include "jprof/engine/session.h"
-#include "jprof/hotspot/late_probe.h"
-#include "jprof/hotspot/probe.h"
-#include "jprof/hotspot/vm.h"
+#include "jprof/hotspot/probe/late_probe.h"
+#include "jprof/hotspot/probe/probe.h"
+#include "jprof/hotspot/vm/vm.h"
 #include "options/agent_options.h"
 
 namespace jprof::agent {

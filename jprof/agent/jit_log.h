@@ -17,7 +17,7 @@
 #include "jprof/agent/existing_threads.h"
 #include "jprof/agent/java_threads.h"
 #include "jprof/agent/jvmti_env.h"
-#include "jprof/hotspot/vm.h"
+#include "jprof/hotspot/vm/vm.h"
 #include "profile/log/jit_log.h"
 
 namespace jprof::agent {

@@ -2,7 +2,7 @@
 
 #include "jprof/agent/agent.h"
 #include "jprof/agent/agent_use.h"
-#include "jprof/hotspot/vm.h"
+#include "jprof/hotspot/vm/vm.h"
 
 namespace jprof::agent {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "jprof/agent/jvmti_env.h"
 #include "jprof/engine/session.h"
-#include "jprof/hotspot/vm_structs.h"
+#include "jprof/hotspot/vm/vm_structs.h"
 
 namespace jprof::agent {
 

@@ -10,7 +10,7 @@
 #include "jprof/agent/hotspot_probe.h"
 #include "jprof/agent/jvmti_env.h"
 #include "jprof/agent/uncounted.h"
-#include "jprof/hotspot/compiled_probe.h"
+#include "jprof/hotspot/probe/compiled_probe.h"
 
 namespace jprof::agent {
 

@@ -18,7 +18,7 @@
 #include "jprof/agent/sampled_thread.h"
 #include "jprof/agent/virtual_rows.h"
 #include "jprof/engine/session.h"
-#include "jprof/hotspot/stack_walker.h"
+#include "jprof/hotspot/walk/stack_walker.h"
 #include "jprof/unwind/kernel_functions.h"
 #include "jprof/unwind/unwinder.h"
 #include "options/agent_options.h"

@@ -13,7 +13,7 @@
 #include "jprof/agent/idle_account.h"
 #include "jprof/agent/sample_gate.h"
 #include "jprof/engine/thread.h"
-#include "jprof/hotspot/stack_walker.h"
+#include "jprof/hotspot/walk/stack_walker.h"
 #include "options/triggers.h"
 #include "ptm/thread_timer.h"
 

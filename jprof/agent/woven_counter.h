@@ -26,7 +26,7 @@
 #include "jprof/agent/jvmti_env.h"
 #include "jprof/agent/uncounted.h"
 #include "jprof/engine/session.h"
-#include "jprof/hotspot/vm_structs.h"
+#include "jprof/hotspot/vm/vm_structs.h"
 #include "jprof/weave/weave.h"
 
 namespace jprof::agent {

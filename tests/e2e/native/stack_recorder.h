@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "jprof/hotspot/stack_walker.h"
+#include "jprof/hotspot/walk/stack_walker.h"
 #include "tests/unit/hotspot/recorded_stack.h"
 
 namespace jprof::hotspot {

@@ -2,7 +2,7 @@
 // compiler that does not know them. As an agent: the VM refuses to report compiled code.
 #include <jvmti.h>
 
-#include "jprof/hotspot/vm.h"
+#include "jprof/hotspot/vm/vm.h"
 
 namespace {
 

@@ -22,8 +22,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "jprof/hotspot/stack_walker.h"
-#include "jprof/hotspot/vm.h"
+#include "jprof/hotspot/vm/vm.h"
+#include "jprof/hotspot/walk/stack_walker.h"
 #if defined(__x86_64__)
 #include "tests/e2e/native/stack_recorder.h"
 #endif

@@ -1,4 +1,4 @@
-#include "jprof/hotspot/code_patch.h"
+#include "jprof/hotspot/vm/code_patch.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "jprof/hotspot/compiled_probe.h"
+#include "jprof/hotspot/probe/compiled_probe.h"
 
 #include <gtest/gtest.h>
 

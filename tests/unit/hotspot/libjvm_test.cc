@@ -10,12 +10,12 @@
 #include <set>
 #include <string>
 
-#include "jprof/hotspot/compile_focus.h"
-#include "jprof/hotspot/libjvm_image.h"
-#include "jprof/hotspot/memory_reader.h"
-#include "jprof/hotspot/probe.h"
-#include "jprof/hotspot/vm.h"
-#include "jprof/hotspot/vm_structs.h"
+#include "jprof/hotspot/probe/compile_focus.h"
+#include "jprof/hotspot/probe/probe.h"
+#include "jprof/hotspot/vm/libjvm_image.h"
+#include "jprof/hotspot/vm/memory_reader.h"
+#include "jprof/hotspot/vm/vm.h"
+#include "jprof/hotspot/vm/vm_structs.h"
 
 namespace jprof::hotspot {
 namespace {

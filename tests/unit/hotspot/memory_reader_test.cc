@@ -1,5 +1,5 @@
 // Loads from memory that may be unmapped at any moment, with a fault handler like the VM's.
-#include "jprof/hotspot/memory_reader.h"
+#include "jprof/hotspot/vm/memory_reader.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -34,7 +34,7 @@
 #include <tuple>
 #include <vector>
 
-#include "jprof/hotspot/stack_walker.h"
+#include "jprof/hotspot/walk/stack_walker.h"
 
 namespace jprof::hotspot {
 

@@ -9,9 +9,9 @@
 #include <random>
 #include <vector>
 
-#include "jprof/hotspot/frame_code.h"
-#include "jprof/hotspot/memory_reader.h"
-#include "jprof/hotspot/nmethod.h"
+#include "jprof/hotspot/vm/frame_code.h"
+#include "jprof/hotspot/vm/memory_reader.h"
+#include "jprof/hotspot/vm/nmethod.h"
 
 namespace jprof::hotspot {
 namespace {

@@ -1,4 +1,4 @@
-#include "jprof/hotspot/vm.h"
+#include "jprof/hotspot/vm/vm.h"
 
 #include <gtest/gtest.h>
 

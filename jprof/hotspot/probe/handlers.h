@@ -1,0 +1,27 @@
+// Provides the targets of the probes: the engine's fast path, instantiated per kind of recording,
+// with and without the check for virtual threads, with and without an early exit for methods that
+// are not recorded, and beside functions with hooks. tests/e2e checks the generated code.
+#pragma once
+
+#include <cstdint>
+
+#include "jprof/hotspot/probe/probe.h"
+
+namespace jprof::hotspot {
+
+using Handler = int (*)(char* java_thread, void* method);
+struct Handlers {
+  Handler entry;
+  Handler exit;
+};
+
+Handlers HandlersFor(engine::RecordingKind kind, Probing probing, ThreadMarks marks);
+
+// Returns handlers that do nothing.
+Handlers InertHandlers();
+
+// Sets the range of the interpreter, once it exists. Focused handlers use the early exit only
+// for calls from there.
+void SetInterpreter(uint64_t begin, uint64_t bytes);
+
+}  // namespace jprof::hotspot
