@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/commands.h"
+#include "cli/shared/commands.h"
+#include "cli/shared/usage_error.h"
 #include "cli/start_page.h"
-#include "cli/usage_error.h"
 
 namespace jprof::cli {
 namespace {

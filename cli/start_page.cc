@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "calibrate/train/table_store.h"
-#include "cli/profile_source.h"
+#include "cli/shared/profile_source.h"
 #include "record/place/recording_summary.h"
 
 namespace jprof::cli {

@@ -1,0 +1,28 @@
+#include "cli/commands/combined_output.h"
+
+#include <fmt/format.h>
+
+#include "cli/shared/profile_source.h"
+#include "cli/shared/usage_error.h"
+#include "profile/files/whole_file.h"
+#include "record/place/recording_summary.h"
+
+namespace jprof::cli {
+
+Result<void> WriteRuns(const std::filesystem::path& directory, const profile::CombinedMeta& meta) {
+  return profile::WriteWholeFile(directory / profile::kRunsFile, profile::ToJson(meta));
+}
+
+Result<void> PrintCombinedReport(const std::filesystem::path& directory, std::FILE* to) {
+  auto combined = OpenCombined(directory.string(), {});
+  if (!combined) return std::unexpected(combined.error());
+  std::fflush(stdout);
+  reports::Output out(to, reports::ShowsColour(to));
+  const reports::Options options = {.min_percent = 1};
+  if (auto printed = reports::PrintCombined(*combined, options, out); !printed) return printed;
+  if (auto finished = out.Finish(); !finished) return finished;
+  PrintError(fmt::format("all contexts: jprof report combined {}", record::DisplayPath(directory)));
+  return {};
+}
+
+}  // namespace jprof::cli

@@ -1,0 +1,130 @@
+// `jprof compare`: compares the flat and the contextual view of a profile, or two profiles.
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "cli/shared/choices.h"
+#include "cli/shared/commands.h"
+#include "cli/shared/profile_source.h"
+#include "cli/shared/report_options.h"
+#include "cli/shared/usage_error.h"
+#include "common/errno_text.h"
+#include "profile/files/printable_text.h"
+#include "profile/read/combined.h"
+#include "reports/compare.h"
+
+namespace jprof::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+enum class Format { kText, kJson, kHtml };
+
+struct CompareArguments {
+  std::string a, b, out;
+  std::string format;  // if empty, by the extension of --out, else text
+  TableChoice table;
+  reports::CompareOptions options;
+};
+
+Result<Format> FormatOf(const CompareArguments& arguments) {
+  std::string name = arguments.format;
+  const std::string extension = fs::path(arguments.out).extension();
+  if (name.empty()) name = extension == ".html" ? "html" : extension == ".json" ? "json" : "text";
+  const Result<size_t> format = Choose("--format", name, {"text", "json", "html"});
+  if (!format) return std::unexpected(format.error());
+  return static_cast<Format>(*format);
+}
+
+// Opens a profile. Fails for a combined profile, of which the user has to choose a run.
+Result<reports::Source> Open(const std::string& directory, const TableChoice& table) {
+  if (directory.empty() || !profile::IsCombined(directory)) return OpenSource(directory, table);
+  return WrongUse("{} is a combined profile; compare profiles in it: {}",
+                  profile::CleanText(directory), RunPaths(directory));
+}
+
+template <typename Compared>
+Result<void> PrintAs(Format format, const Compared& compared,
+                     const reports::CompareOptions& options, reports::Output& out) {
+  switch (format) {
+    case Format::kText:
+      PrintText(compared, options, out);
+      break;
+    case Format::kJson:
+      PrintJson(compared, options, out);
+      break;
+    case Format::kHtml:
+      PrintHtml(compared, options, out);
+      break;
+  }
+  return out.Finish();
+}
+
+// Opens --out only when there is something to write.
+template <typename Compared>
+Result<void> Print(const CompareArguments& arguments, Format format,
+                   const Result<Compared>& compared) {
+  if (!compared) return std::unexpected(compared.error());
+  if (arguments.out.empty()) {
+    reports::Output out(stdout, reports::ShowsColour(stdout));
+    return PrintAs(format, *compared, arguments.options, out);
+  }
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
+      std::fopen(arguments.out.c_str(), "we"), std::fclose);
+  if (!file) {
+    return WrongUse("cannot write {}: {}; choose another file with -o", arguments.out, ErrnoText());
+  }
+  reports::Output out(file.get());
+  return PrintAs(format, *compared, arguments.options, out);
+}
+
+Result<void> Run(CompareArguments arguments) {
+  const Result<Format> format = FormatOf(arguments);
+  if (!format) return std::unexpected(format.error());
+  if (arguments.options.top == 0) return WrongUse("--top must be at least 1");
+  Result<reports::Source> a = Open(arguments.a, arguments.table);
+  if (!a) return std::unexpected(a.error());
+  if (arguments.b.empty()) {
+    if (arguments.options.absolute)
+      return WrongUse("--absolute requires two profiles: jprof compare A B --absolute");
+    return Print(arguments, *format, CompareWithin(*a, arguments.options));
+  }
+  Result<reports::Source> b = Open(arguments.b, arguments.table);
+  if (!b) return std::unexpected(b.error());
+  return Print(arguments, *format, CompareTwo(*a, *b, arguments.options));
+}
+
+}  // namespace
+
+Action CompareCommand(CLI::App& sub, const Command&) {
+  auto arguments = std::make_shared<CompareArguments>();
+  sub.footer(
+      "Examples:\n"
+      "  jprof compare app.jprof                      which callers make methods hot, and what the "
+      "flat profile hides\n"
+      "  jprof compare before.jprof after.jprof       differences, and which of them are noise\n"
+      "  jprof compare exact.jprof sampled.jprof      callflow and sampling of the same program\n"
+      "  jprof compare a.jprof b.jprof -o diff.html   the same as a page for a browser");
+  sub.add_option(
+         "A", arguments->a,
+         "A profile of callflow, scs or calltree --sample; default: the newest *.jprof here")
+      ->type_name("PROFILE");
+  sub.add_option("B", arguments->b, "The profile to compare it with")->type_name("PROFILE");
+  sub.add_option("--format", arguments->format,
+                 "text (default), json or html; else by the extension of -o")
+      ->type_name("text|json|html");
+  sub.add_option("-o,--out", arguments->out, "Write to this file")->type_name("FILE");
+  sub.add_option("--metric", arguments->options.metric,
+                 "The metric or event to compare; NAME,NAME: A's and B's")
+      ->type_name("NAME");
+  sub.add_option("--top", arguments->options.top, "Rows of each list (10)");
+  sub.add_flag("--absolute", arguments->options.absolute,
+               "Compare values, not shares; both must have the same unit");
+  AddTableOptions(sub, arguments->table);
+  return [arguments] { return StatusOf(Run(*arguments)); };
+}
+
+}  // namespace jprof::cli

@@ -1,0 +1,152 @@
+// `jprof doctor`: checks the machine and its JVMs.
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <ranges>
+
+#include "cli/commands/doctor_text.h"
+#include "cli/shared/choices.h"
+#include "cli/shared/commands.h"
+#include "record/doctor/doctor_summary.h"
+#include "record/run/installation.h"
+
+namespace jprof::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+using record::DoctorChecks;
+
+constexpr char kDoctorFooter[] =
+    R"(Each JVM that is found runs `java -version` with the agent; nothing is left behind but the measured
+cost of a timer interrupt, which `jprof calibrate --show` prints.
+
+"ok": it works. "note": it works with a restriction, or a better way is not available. "no": it does
+not work. "->" is what to do next. Exit status: 0 if at least one JVM can be profiled, 1 if none.
+
+Examples:
+  jprof doctor                           all checks, then what works by command
+  jprof doctor --java DIR                only this JVM
+  jprof doctor --format json             for programs)";
+
+struct DoctorArguments {
+  std::string java, agent, format = "text";
+};
+
+// Makes a folder for the JVMs' profiles, which is removed at the end.
+class TestFolder {
+ public:
+  TestFolder() {
+    std::error_code failed;
+    std::string made = (fs::temp_directory_path(failed) / "jprof-doctor-XXXXXX").string();
+    if (mkdtemp(made.data()) != nullptr) path_ = made;
+  }
+  ~TestFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  TestFolder(const TestFolder&) = delete;
+  const fs::path& path() const { return path_; }  // empty if it could not be created
+
+ private:
+  fs::path path_;
+};
+
+void ShowStep(const std::string& step) {
+  if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\x1b[K{}", step);
+  std::fflush(stderr);
+}
+
+Result<std::vector<record::FoundJvm>> JvmsToTest(const std::string& wanted) {
+  if (wanted.empty()) return FindJvms(record::UsualJvmPlaces());
+  std::error_code ignored;
+  fs::path java = wanted;
+  if (fs::is_directory(java, ignored)) java /= "bin/java";
+  if (!fs::is_regular_file(java, ignored))
+    return WrongUse("--java {}: there is no {}; give a java program, or a JDK's folder", wanted,
+                    java.string());
+  return std::vector<record::FoundJvm>{{java, "--java"}};
+}
+
+Result<record::DoctorFindings> Examine(const DoctorArguments& arguments) {
+  const auto jvms = JvmsToTest(arguments.java);
+  if (!jvms) return std::unexpected(jvms.error());
+  const auto agent = record::FindAgent(arguments.agent);
+  if (!agent && !arguments.agent.empty()) return std::unexpected(agent.error());
+  ShowStep("checking the machine");
+  record::DoctorFindings found = {.machine = record::ReadDoctorMachine()};
+  std::error_code ignored;
+  found.trainers = fs::exists(record::TrainersPath(), ignored);
+  if (!agent) {
+    found.agent_lack = agent.error().message;
+    return found;
+  }
+  found.agent = agent->string();
+  const TestFolder work;
+  if (work.path().empty()) found.agent_lack = "no temporary folder for tests: set TMPDIR";
+  for (const record::FoundJvm& jvm : *jvms) {
+    if (work.path().empty()) break;
+    ShowStep(fmt::format("testing {}", jvm.java.string()));
+    found.jvms.push_back(TestJvm(jvm, *agent, work.path()));
+  }
+  return found;
+}
+
+ordered_json ToJson(const DoctorChecks& checks) {
+  ordered_json rows = ordered_json::array();
+  for (const record::DoctorCheck& check : checks) {
+    const size_t start = check.name.find_first_not_of(' ');
+    rows.push_back({{"verdict", VerdictName(check.verdict)},
+                    {"name", check.name.substr(start)},
+                    {"detail", check.detail},
+                    {"remedy", check.remedy}});
+  }
+  return rows;
+}
+
+void PrintDoctorText(const DoctorChecks& machine, const DoctorChecks& java,
+                     const DoctorChecks& summary) {
+  fmt::print("{}\n{}\nCommands\n{}", DoctorText(machine), DoctorText(java), DoctorText(summary));
+}
+
+Result<int> Doctor(const DoctorArguments& arguments) {
+  const auto format = ChooseFormat(arguments.format, kDoctorFormats);
+  if (!format) return std::unexpected(format.error());
+  const auto found = Examine(arguments);
+  ShowStep("");
+  if (!found) return std::unexpected(found.error());
+  const DoctorChecks machine = CheckMachine(found->machine),
+                     java = CheckJava(*found, time(nullptr)), summary = SummaryOf(*found);
+  if (*format == reports::Format::kJson) {
+    fmt::print("{}\n", ordered_json{{"jprof", JPROF_VERSION},
+                                    {"machine", ToJson(machine)},
+                                    {"java", ToJson(java)},
+                                    {"commands", ToJson(summary)}}
+                           .dump(2, ' ', false, ordered_json::error_handler_t::replace));
+  } else {
+    PrintDoctorText(machine, java, summary);
+  }
+  return CanProfile(*found) ? 0 : 1;
+}
+
+}  // namespace
+
+Action DoctorCommand(CLI::App& sub, const Command&) {
+  const auto arguments = std::make_shared<DoctorArguments>();
+  sub.footer(kDoctorFooter);
+  sub.add_option("--java", arguments->java, "Test only this java program, or JDK's folder")
+      ->type_name("PATH");
+  sub.add_option("--agent", arguments->agent,
+                 "libjprof.so (JPROF_AGENT, else the one installed with this program)")
+      ->type_name("LIB");
+  sub.add_option("--format", arguments->format, "text (default) or json")->type_name("text|json");
+  return [arguments] { return Doctor(*arguments); };
+}
+
+}  // namespace jprof::cli

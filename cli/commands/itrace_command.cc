@@ -1,0 +1,134 @@
+// `jprof itrace`: traces the instructions of threads.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "cli/shared/commands.h"
+#include "cli/shared/process_id.h"
+#include "cli/shared/usage_error.h"
+#include "common/procfs.h"
+#include "record/itrace/itrace_record.h"
+#include "record/place/recording_summary.h"
+
+namespace jprof::cli {
+namespace {
+
+// Prints a line that shows on a terminal that work is going on.
+class Progress {
+ public:
+  void operator()(uint64_t instructions, bool began) {
+    if (++ticks_ % kEvery != 0) return;
+    shown_ = true;
+    if (began) {
+      fmt::print(stderr, "\rjprof: {:.1f} million instructions ", double(instructions) / 1e6);
+    } else {
+      fmt::print(stderr, "\rjprof: waiting for the begin; Ctrl-C ends this ");
+    }
+    std::fflush(stderr);
+  }
+  void End() const {
+    if (shown_) fmt::print(stderr, "\r\033[K");
+  }
+
+ private:
+  static constexpr int kEvery = 50;  // ticks, which take a second
+  int ticks_ = 0;
+  bool shown_ = false;
+};
+
+void PrintThread(const itrace::ThreadTotals& thread) {
+  fmt::print(stderr, "jprof: thread {}: {} instructions", thread.tid, thread.instructions);
+  if (thread.repeats != 0) fmt::print(stderr, ", {} iterations of rep", thread.repeats);
+  fmt::print(stderr, ", {} system calls", thread.system_calls);
+  if (thread.signals != 0) fmt::print(stderr, ", {} signals", thread.signals);
+  if (thread.records != 0) fmt::print(stderr, ", {} records", thread.records);
+  fmt::print(stderr, "\n");
+}
+
+void PrintSummary(const record::ItracePlan& plan, const record::ItraceSummary& summary) {
+  uint64_t instructions = 0, stepped = 0, changed = 0, calls = 0;
+  double seconds = 0;
+  for (const itrace::ThreadTotals& thread : summary.threads) {
+    PrintThread(thread);
+    instructions += thread.instructions;
+    stepped += thread.stepped;
+    calls += thread.system_calls;
+    changed += thread.changed;
+    seconds = std::max(seconds, static_cast<double>(thread.traced_ns) / 1e9);
+  }
+  for (const std::string& note : summary.notes) PrintError(note);
+  const double rate = seconds > 0 ? static_cast<double>(instructions) / seconds / 1e6 : 0;
+  fmt::print(stderr, "jprof: {} instructions in {:.3f} s ({:.1f} million/s), engine {}\n",
+             instructions, seconds, rate, summary.engine);
+  if (stepped > calls) {
+    fmt::print(stderr, "jprof: {} instructions could not be translated and were stepped\n",
+               stepped - calls);
+  }
+  if (changed != 0) fmt::print(stderr, "jprof: code had changed {} times\n", changed);
+  if (!plan.options.records) return;
+  fmt::print(stderr, "jprof: trace in {}; next: jprof report arc {}\n",
+             plan.out.filename().string(), record::DisplayPath(plan.out));
+}
+
+Result<int> Itrace(const record::ItraceRequest& request, const Command& command) {
+  const auto plan = record::PlanItrace(request, command);
+  if (!plan) return std::unexpected(plan.error());
+  Progress progress;
+  std::function<void(uint64_t, bool)> show;
+  if (isatty(STDERR_FILENO)) show = [&progress](uint64_t n, bool began) { progress(n, began); };
+  const auto summary = record::RecordItrace(*plan, show);
+  progress.End();
+  if (!summary) return std::unexpected(summary.error());
+  PrintSummary(*plan, *summary);
+  if (!summary->began) return 1;
+  return summary->exit_code;
+}
+
+}  // namespace
+
+Action ItraceCommand(CLI::App& sub, const Command& command) {
+  auto request = std::make_shared<record::ItraceRequest>();
+  record::ItraceRequest& r = *request;
+  sub.footer(
+      "Examples:\n"
+      "  jprof itrace -- ./app                          the main thread, from its first "
+      "instruction\n"
+      "  jprof itrace --function work -- ./app          one call of a function\n"
+      "  jprof itrace --function work --calls 10 -- ./app   ten calls\n"
+      "  jprof itrace --from parse --to done -p 1234    between two functions, of a process\n"
+      "  jprof itrace --function com.acme.Foo.bar -- java -jar app.jar   a compiled Java method\n"
+      "  jprof itrace -p 1234 --duration 1              one second of its main thread\n"
+      "  jprof itrace --threads all --no-records -- ./app   only count, every thread");
+  sub.add_option("-p,--pid", r.pid, "Trace this process")->type_name("PID");
+  sub.add_option("--tid", r.tid, "Only this thread of the process")->type_name("TID");
+  sub.add_option("--threads", r.threads,
+                 "all: every thread (default: the one that reaches the begin)")
+      ->type_name("all")
+      ->check(CLI::IsMember({"all"}));
+  sub.add_option("--function", r.function,
+                 "From the entry of this function to its return: a symbol of the program or of a "
+                 "library, a Java method pkg.Class.name, or an address")
+      ->type_name("NAME");
+  sub.add_option("--from", r.from, "Begin at this function")->type_name("NAME");
+  sub.add_option("--to", r.to, "End at this function (with --from)")->type_name("NAME");
+  sub.add_option("--calls", r.calls, "How many calls of the function, 0: all (1)")->type_name("N");
+  sub.add_option("--instructions", r.instructions, "End exactly after so many instructions")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  sub.add_option("--duration", r.duration, "End after so many seconds")->check(CLI::PositiveNumber);
+  sub.add_option("--engine", r.engine,
+                 "auto (default), block: translated code, step: a stop at each instruction")
+      ->type_name("auto|block|step")
+      ->check(CLI::IsMember({"auto", "block", "step"}));
+  sub.add_flag("--no-records", r.no_records, "Count only, write no trace: faster");
+  sub.add_flag("--not-taken", r.not_taken, "Also record conditional branches that are not taken");
+  sub.add_flag("--no-pin", r.no_pin, "Do not bind the thread to one processor meanwhile");
+  sub.add_option("-o,--output", r.out, "The trace's directory (NAME.itrace)")->type_name("DIR");
+  sub.add_option("--agent", r.agent, "libjprof.so (JPROF_AGENT, else that of this installation)")
+      ->type_name("LIB");
+  return [request, &command] { return Itrace(*request, command); };
+}
+
+}  // namespace jprof::cli

@@ -1,0 +1,162 @@
+// `jprof callflow|calltree|trace|scs`: checks the options, runs the command with the agent, and
+// prints a summary.
+#include <fmt/format.h>
+#include <string.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "cli/shared/attached_recording.h"
+#include "cli/shared/commands.h"
+#include "cli/shared/record_options.h"
+#include "cli/shared/recording_plan.h"
+#include "cli/shared/usage_error.h"
+#include "options/agent_options.h"
+#include "options/hook_variable.h"
+#include "record/itrace/traced_run.h"
+#include "record/place/profile_place.h"
+#include "record/place/recording_summary.h"
+#include "record/run/launcher.h"
+
+namespace jprof::cli {
+namespace {
+
+using record::Outcome;
+using record::Run;
+
+namespace fs = std::filesystem;
+
+// Returns the environment variable with the options for programs with hooks, or the end if it is
+// not set.
+auto HookOptions(const RecordingPlan& plan) {
+  return std::ranges::find(plan.launch.environment, agent::kHookOptionsVariable,
+                           &std::pair<std::string, std::string>::first);
+}
+bool RecordsHooks(const RecordingPlan& plan) {
+  return HookOptions(plan) != plan.launch.environment.end();
+}
+
+// Returns the processes with hooks that still run after the command has ended.
+std::vector<uint32_t> LeftRunning(const RecordingPlan& plan) {
+  return RecordsHooks(plan) ? record::RunningWithHooks(*HookOptions(plan))
+                            : std::vector<uint32_t>();
+}
+
+// Prints what was recorded, and returns the exit status.
+int Report(const RecordingPlan& plan, const Outcome& outcome, RunWatch& watch) {
+  if (outcome.signal != 0) {
+    PrintError(fmt::format("{} was ended by signal {} ({})", plan.launch.arguments.front(),
+                           outcome.signal, strsignal(outcome.signal)));
+  }
+  if (watch.ProfileIsGone()) return StatusOfGoneProfile(plan, outcome);
+  const fs::path place = plan.options.out;
+  const auto settled = record::SettleProfiles(place, LeftRunning(plan));
+  const auto& profiles = settled.profiles;
+  for (const std::string& note : settled.notes) PrintError(note);
+  watch.PrintUnprofiled(profiles);
+  if (profiles.empty()) return StatusWithoutProfile(plan, outcome);
+  constexpr int kJvmDidNotStart = 1;  // HotSpot's exit status
+  if (outcome.ExitCode() == kJvmDidNotStart &&
+      std::ranges::all_of(profiles, record::HasNotStarted)) {
+    PrintError("no profile: the JVM did not start (the reason is above)");
+    for (const record::JvmProfile& profile : profiles) record::RemoveProfile(profile.path);
+    return 1;
+  }
+  for (const record::JvmProfile& profile : profiles) {
+    if (const auto text = record::StillRunsText(profile); !text.empty()) PrintError(text);
+  }
+  const bool recorded = profiles.size() == 1
+                            ? record::PrintSummary(profiles.front().path, plan.options)
+                            : record::PrintSummaries(place, profiles, plan.options);
+  const int code = outcome.ExitCode();
+  return code == 0 && !recorded ? 2 : code;
+}
+
+Result<int> Record(const RecordOptions& typed, const Command& command) {
+  const auto plan = PlanRecording(typed, command);
+  if (!plan) return std::unexpected(plan.error());
+  for (const std::string& note : plan->notes) PrintError(note);
+  // For C and C++ functions the summary at the end names the command that calibrates.
+  if (const auto note = UncalibratedNote(typed.options.mode); !note.empty() && !RecordsHooks(*plan))
+    PrintError(note);
+  RunWatch watch(*plan);
+  const auto outcome =
+      plan->traced
+          ? record::RunTraced(plan->launch,
+                              {.begin = "jprof_instructions_begin", .end = "", .all_threads = true})
+          : Run(plan->launch, {}, watch.Look());
+  if (!outcome) return std::unexpected(outcome.error());
+  return Report(*plan, *outcome, watch);
+}
+
+Result<int> CheckAndRecord(const CLI::App& sub, const RecordOptions& typed,
+                           const AttachArguments& attach, const Command& command) {
+  const auto good = CheckAttach(sub, typed, attach, command);
+  if (!good) return std::unexpected(good.error());
+  if (!attach.pid.empty()) return RecordRunning(typed, attach);
+  const auto checked = CheckCommand(sub, command);
+  if (!checked) return std::unexpected(checked.error());
+  return Record(typed, command);
+}
+
+constexpr char kCalltreeExamples[] = R"(
+
+Examples:
+  jprof calltree -- java -jar app.jar                  exact calls, no times
+  jprof calltree --sample 1000 -- java -jar app.jar    exact calls, sampled CPU time
+  jprof report log-rt DIR)";
+
+constexpr char kScsExamples[] = R"(
+Examples:
+  jprof scs --rate 1000 -- java -jar app.jar           where the CPU time goes
+  jprof scs --rate 5000 --duration 10 -- java ...      finer; lowered if interrupts are slow
+  jprof scs --timer posix --rate 100 -- java ...       without perf events
+  jprof scs --event ALLOCATED_BYTES --objects -- ...   who allocates what
+  jprof scs --event TIME --event IDLE -- ...           running and waiting in one profile
+  jprof report scs DIR --threads merged)";
+
+std::string ScsHelp() {
+  return "\n\nEvents of the JVM (--event E or E=N; the number shown is the default):\n" +
+         agent::TriggerHelp() + kScsExamples;
+}
+
+// Declares a command that records. `help` is the end of the footer.
+Action RecordingCommand(agent::Mode mode, const std::string& help, CLI::App& sub,
+                        const Command& command) {
+  const bool attaches = mode != agent::Mode::kTrace;
+  sub.footer(fmt::format(
+      "Give the command after --:  jprof {0} [options] -- java -jar app.jar\n"
+      "Any other command profiles the JVMs that it starts:  jprof {0} -- mvn test{1}{2}",
+      sub.get_name(),
+      attaches ? fmt::format("\nOr a JVM that runs already:  jprof {} --pid PID --duration 30",
+                             sub.get_name())
+               : "",
+      help));
+  sub.prefix_command();  // CheckAndRecord reports the first unknown argument
+  auto typed = std::make_shared<RecordOptions>();
+  typed->options.mode = mode;
+  AddOptions(sub, *typed);
+  auto attach = std::make_shared<AttachArguments>();
+  if (attaches) AddAttachOptions(sub, mode, *attach);
+  return [&sub, typed, attach, &command] { return CheckAndRecord(sub, *typed, *attach, command); };
+}
+
+}  // namespace
+
+Action CallflowCommand(CLI::App& sub, const Command& command) {
+  return RecordingCommand(agent::Mode::kCallflow, "", sub, command);
+}
+
+Action CalltreeCommand(CLI::App& sub, const Command& command) {
+  return RecordingCommand(agent::Mode::kCalltree, kCalltreeExamples, sub, command);
+}
+
+Action TraceCommand(CLI::App& sub, const Command& command) {
+  return RecordingCommand(agent::Mode::kTrace, "", sub, command);
+}
+
+Action ScsCommand(CLI::App& sub, const Command& command) {
+  return RecordingCommand(agent::Mode::kScs, ScsHelp(), sub, command);
+}
+
+}  // namespace jprof::cli

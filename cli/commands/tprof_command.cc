@@ -1,0 +1,119 @@
+// `jprof tprof`: samples the time of the whole machine, processes or a command.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "cli/shared/choices.h"
+#include "cli/shared/commands.h"
+#include "cli/shared/usage_error.h"
+#include "ptm/sampling_rate.h"
+#include "record/place/recording_summary.h"
+#include "record/tprof/tprof_record.h"
+#include "reports/tprof.h"
+
+namespace jprof::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TprofArguments {
+  record::TprofRequest request;
+  std::string from, format = "text";
+  reports::TprofOptions report;
+};
+
+Result<void> PrintRecording(const fs::path& directory, const reports::TprofOptions& options) {
+  auto recording = reports::OpenRecording(directory);
+  if (!recording) return std::unexpected(recording.error());
+  reports::Output out(stdout, reports::ShowsColour(stdout));
+  auto printed = reports::PrintTprof(*recording, options, out);
+  return printed ? out.Finish() : printed;
+}
+
+// Returns the exit status of the command, unless the report fails.
+Result<int> RecordAndPrint(const record::TprofPlan& plan, const reports::TprofOptions& options) {
+  for (const std::string& note : plan.notes) PrintError(note);
+  if (plan.duration == 0 && !plan.launch && isatty(STDERR_FILENO))
+    PrintError("sampling; Ctrl-C ends it and prints the report");
+  const auto status = record::RecordTprof(plan);
+  if (!status) return status;
+  const int print_status = ExitStatusOf(StatusOf(PrintRecording(plan.out, options)));
+  fmt::print(stderr, "jprof: recording in {}; again: jprof tprof --from {}\n",
+             plan.out.filename().string(), record::DisplayPath(plan.out));
+  return print_status != 0 ? print_status : *status;
+}
+
+Result<int> Tprof(TprofArguments arguments, const Command& command) {
+  const auto format = ChooseFormat(arguments.format, reports::kStackFormats);
+  if (!format) return std::unexpected(format.error());
+  arguments.report.format = *format;
+  if (!arguments.from.empty()) return StatusOf(PrintRecording(arguments.from, arguments.report));
+  const auto plan = record::PlanTprof(arguments.request, command);
+  if (!plan) return std::unexpected(plan.error());
+  return RecordAndPrint(*plan, arguments.report);
+}
+
+}  // namespace
+
+Action TprofCommand(CLI::App& sub, const Command& command) {
+  auto arguments = std::make_shared<TprofArguments>();
+  sub.footer(
+      "Examples:\n"
+      "  jprof tprof --duration 10                      the whole machine for 10 s\n"
+      "  jprof tprof -- java -jar app.jar               this program, with names of jitted "
+      "methods\n"
+      "  jprof tprof -a -- java -jar app.jar            this program and everything else\n"
+      "  jprof tprof -p 1234 --duration 5 --clip 1      a running process, rows of 1 % and more\n"
+      "  jprof tprof --rate 1000 -- java -jar app.jar   finer; the rate is lowered if interrupts "
+      "are slow\n"
+      "  jprof tprof --chains --format collapsed -- ./app > stacks   for flame-graph tools\n"
+      "  jprof tprof --from app-tprof.jprof --annotate myMethod   instructions with ticks "
+      "(recorded with --code)");
+  TprofArguments& a = *arguments;
+  record::TprofRequest& r = a.request;
+  sub.add_flag("-a,--all", r.all, "Sample the whole machine (default without -p and command)");
+  sub.add_option("-p,--pid", r.pids, "Sample these processes and their descendants")
+      ->type_name("PID");
+  sub.add_option("--rate", r.rate, "Samples per second on each CPU, up to 20000 (100)")
+      ->check(CLI::Range(uint64_t{1}, ptm::kMostRate));
+  sub.add_flag("--force-rate", r.force_rate,
+               "Keep the rate even if interrupts take more than a fifth of the time");
+  sub.add_option("--event", r.event, "Sample by this event instead of time (PAPI or perf name)")
+      ->type_name("NAME");
+  sub.add_option("--period", r.period, "Events per sample")->check(CLI::PositiveNumber);
+  sub.add_option("--duration", r.duration, "Seconds; default: until the command ends, or Ctrl-C")
+      ->check(CLI::PositiveNumber);
+  sub.add_option("--delay", r.delay, "Seconds before sampling begins")
+      ->check(CLI::NonNegativeNumber);
+  sub.add_flag("--chains", r.chains,
+               "Record call chains (frame pointers), for --callers and --format collapsed");
+  sub.add_flag("--code", r.code, "Record the instructions of jitted methods, for --annotate");
+  sub.add_flag("--children", r.children,
+               "Record the names of jitted code in every JVM that the command starts");
+  sub.add_flag_callback(
+      "--attach", [&r] { r.attach = true; },
+      "Load the agent into sampled JVMs that run already, so that their jitted code has names "
+      "(default with -p only)");
+  sub.add_flag_callback(
+      "--no-attach", [&r] { r.attach = false; }, "With -p: leave these JVMs alone");
+  sub.add_option("-o,--output", r.out, "The recording's directory")->type_name("DIR");
+  sub.add_option("--agent", r.agent, "libjprof.so (JPROF_AGENT, else that of this installation)")
+      ->type_name("LIB");
+  sub.add_option("--from", a.from, "Report this recording instead of making one")->type_name("DIR");
+  sub.add_option("--format", a.format, "text (default), json, csv, or collapsed (for flame graphs)")
+      ->type_name("text|json|csv|collapsed");
+  sub.add_option("--clip", a.report.clip, "Sum up rows below this percentage")
+      ->check(CLI::Range(0.0, 100.0));
+  sub.add_flag("--by-line", a.report.by_line,
+               "Print source lines below the symbols of Module_Symbol");
+  sub.add_option("--annotate", a.report.annotate,
+                 "Print the instructions of symbols whose names contain this, with ticks");
+  sub.add_option("--callers", a.report.callers,
+                 "Print the callers of symbols whose names contain this (recorded with --chains)")
+      ->excludes("--annotate");
+  return [arguments, &command] { return Tprof(*arguments, command); };
+}
+
+}  // namespace jprof::cli

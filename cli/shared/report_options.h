@@ -1,0 +1,28 @@
+// Implements the options that `report`, `compare` and `calibrate` share: the choice of a
+// calibration table, and the samples that it is refitted to.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/shared/profile_source.h"
+
+namespace jprof::cli {
+
+// Adds --uncalibrated, --table and --force. `choice` must outlive the app.
+void AddTableOptions(CLI::App& command, TableChoice& choice);
+
+// A counted run and the sampled runs of the same program.
+struct CountedAndSampled {
+  reports::Source counted;
+  std::vector<reports::Source> sampled;
+};
+
+// Opens the profiles. If `sampled` is empty, `counted` is a combined profile, whose counted run and
+// sampled runs are opened. Fails if it is no combined profile, or if a profile cannot be opened.
+Result<CountedAndSampled> OpenCountedAndSampled(const std::string& counted,
+                                                const std::vector<std::string>& sampled,
+                                                const TableChoice& choice);
+
+}  // namespace jprof::cli

@@ -1,0 +1,110 @@
+#include "cli/shared/view_output.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <functional>
+
+#include "cli/shared/output_file.h"
+#include "common/shell_word.h"
+#include "profile/files/printable_text.h"
+#include "profile/files/recording_meta.h"
+#include "reports/view/view.h"
+
+namespace jprof::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Print = std::function<Result<void>(reports::Output&)>;
+
+bool IsRecording(const std::string& directory) {
+  std::error_code error;
+  return fs::exists(fs::path(directory) / profile::kRecordingFile, error);
+}
+
+Result<void> PrintTo(std::FILE* file, const Print& print) {
+  reports::Output out(file);
+  if (auto printed = print(out); !printed) return printed;
+  return out.Finish();
+}
+
+// Prints what has been opened.
+Result<void> WriteTo(const std::string& path, const Print& print) {
+  if (path != "-") {
+    return WriteOutputFile(path, [&](const std::string& place) {
+      return PrintToNewFile(place, [&](std::FILE* file) { return PrintTo(file, print); });
+    });
+  }
+  if (isatty(STDOUT_FILENO)) return WrongUse("the view is not for a terminal: -o FILE");
+  return PrintTo(stdout, print);
+}
+
+// Fails for an output in the directory of a profile, where it could replace one of its files.
+Result<void> CheckOutside(const std::vector<std::string>& named, const std::string& out) {
+  std::error_code error;
+  const fs::path folder = fs::weakly_canonical(fs::absolute(out), error).parent_path();
+  for (const std::string& profile : named) {
+    if (fs::equivalent(folder, profile, error))
+      return WrongUse("{} is inside the profile {}; choose another file with -o", out, profile);
+  }
+  return {};
+}
+
+Result<void> WriteOne(const std::string& named, const TableChoice& table, const std::string& out) {
+  if (reports::IsArcRecording(named)) {
+    auto arcs = reports::OpenArcRecording(named);
+    if (!arcs) return std::unexpected(arcs.error());
+    return WriteTo(out, [&](reports::Output& to) { return PrintView(*arcs, to); });
+  }
+  if (IsRecording(named)) {
+    auto recording = reports::OpenRecording(named);
+    if (!recording) return std::unexpected(recording.error());
+    return WriteTo(out, [&](reports::Output& to) { return PrintView(*recording, named, to); });
+  }
+  if (profile::IsCombined(named)) {
+    auto combined = OpenCombined(named, table);
+    if (!combined) return std::unexpected(combined.error());
+    return WriteTo(out, [&](reports::Output& to) { return PrintView(*combined, to); });
+  }
+  auto source = OpenSource(named, table);
+  if (!source) return std::unexpected(source.error());
+  return WriteTo(out, [&](reports::Output& to) { return PrintView(*source, to); });
+}
+
+Result<void> WriteTwo(const std::vector<std::string>& named, const TableChoice& table,
+                      const std::string& out) {
+  for (const std::string& path : named) {
+    if (reports::IsArcRecording(path)) {
+      return WrongUse("{} is a trace of jprof itrace, which is shown alone: jprof view {}",
+                      profile::CleanText(path), ShellWord(profile::CleanText(path)));
+    }
+    if (profile::IsCombined(path)) {
+      return WrongUse("{} is a combined profile; compare profiles in it: {}",
+                      profile::CleanText(path), RunPaths(path));
+    }
+  }
+  auto before = OpenSource(named[0], table);
+  if (!before) return std::unexpected(before.error());
+  auto after = OpenSource(named[1], table);
+  if (!after) return std::unexpected(after.error());
+  return WriteTo(out, [&](reports::Output& to) { return PrintView(*before, *after, to); });
+}
+
+}  // namespace
+
+Result<void> WriteView(const std::vector<std::string>& named, const TableChoice& table,
+                       const std::string& out) {
+  if (auto outside = CheckOutside(named, out); !outside) return outside;
+  if (named.size() > 2) return WrongUse("one profile, or two to compare; not {}", named.size());
+  return named.size() == 2 ? WriteTwo(named, table, out) : WriteOne(named.front(), table, out);
+}
+
+std::string ViewName(const std::string& profile) {
+  fs::path path = fs::path(profile).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  const std::string stem = path.stem();
+  return (stem.empty() || stem == "." || stem == ".." ? "profile" : stem) + ".html";
+}
+
+}  // namespace jprof::cli
