@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "jprof/agent/agent.h"
-#include "jprof/agent/agent_use.h"
-#include "jprof/agent/native_threads.h"
+#include "jprof/agent/vm/agent_use.h"
+#include "jprof/agent/vm/native_threads.h"
 #include "jprof/recording/print_message.h"
 
 namespace jprof::agent {

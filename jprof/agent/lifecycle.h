@@ -3,7 +3,7 @@
 // the agent through AgentUse.
 #pragma once
 
-#include "jprof/agent/jvmti_env.h"
+#include "jprof/agent/vm/jvmti_env.h"
 
 namespace jprof::agent {
 

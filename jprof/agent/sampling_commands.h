@@ -4,7 +4,7 @@
 #include <string>
 
 #include "jprof/agent/control.h"
-#include "jprof/agent/sampling.h"
+#include "jprof/agent/sampling/sampling.h"
 
 namespace jprof::agent {
 

@@ -1,4 +1,4 @@
-#include "jprof/agent/agent_use.h"
+#include "jprof/agent/vm/agent_use.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "jprof/agent/early_threads.h"
+#include "jprof/agent/vm/early_threads.h"
 
 #include <gtest/gtest.h>
 

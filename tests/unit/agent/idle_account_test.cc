@@ -1,5 +1,5 @@
 // The accounts of IDLE and WALL.
-#include "jprof/agent/idle_account.h"
+#include "jprof/agent/sampling/idle_account.h"
 
 #include <gtest/gtest.h>
 

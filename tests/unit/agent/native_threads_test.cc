@@ -1,4 +1,4 @@
-#include "jprof/agent/native_threads.h"
+#include "jprof/agent/vm/native_threads.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>

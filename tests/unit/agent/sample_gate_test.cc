@@ -1,5 +1,5 @@
 // The gate that a reset of the samples closes before it waits for samples in progress.
-#include "jprof/agent/sample_gate.h"
+#include "jprof/agent/sampling/sample_gate.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "jprof/agent/sampling_schedule.h"
+#include "jprof/agent/sampling/sampling_schedule.h"
 
 #include <gtest/gtest.h>
 

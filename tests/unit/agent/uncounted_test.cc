@@ -1,4 +1,4 @@
-#include "jprof/agent/uncounted.h"
+#include "jprof/agent/calls/uncounted.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "jprof/agent/virtual_names.h"
+#include "jprof/agent/sampling/virtual_names.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,49 @@
+// The fallback source of events: JVMTI's MethodEntry and MethodExit. It is slow, because the VM
+// then interprets every method, but available where HotSpot's probe is not. Methods are identified
+// by their jmethodIDs, and all code counts as interpreted.
+#pragma once
+
+#include <jvmti.h>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "common/result.h"
+#include "jprof/agent/vm/jvmti_env.h"
+#include "jprof/engine/method_table.h"
+#include "jprof/engine/recording.h"
+
+namespace jprof::agent {
+
+// Once events are enabled, a probe must exist until the process ends.
+class JvmtiProbe : public engine::MethodSource {
+ public:
+  explicit JvmtiProbe(jvmtiEnv* jvmti) : jvmti_(jvmti) {}
+
+  // Requests the capabilities and adds the events, which stay disabled. Call this in Agent_OnLoad.
+  // Fails if the VM does not support them.
+  Result<void> AddTo(JvmtiEvents& events, engine::RecordingKind kind, bool train);
+  // Enables the events. Returns false if the VM refuses. Requires the live phase.
+  bool Start();
+
+  bool Describe(uint64_t method, engine::MethodText* text) override;
+  MethodType Classify(uint64_t) override { return MethodType::kInterpreted; }
+  uint64_t VirtualThreadId(uint64_t) override;
+
+  // Returns a new number, which is not 0, for a virtual thread.
+  uint64_t NewVirtualThreadId() { return last_virtual_thread_.fetch_add(1) + 1; }
+
+ private:
+  std::string_view Keep(std::string_view name);
+
+  jvmtiEnv* jvmti_;
+  std::atomic<uint64_t> last_virtual_thread_ = 0;
+  std::mutex names_lock_;
+  std::set<std::string, std::less<>> names_;  // names of described methods, never freed
+};
+
+}  // namespace jprof::agent

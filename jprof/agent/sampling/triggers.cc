@@ -1,0 +1,209 @@
+#include "jprof/agent/sampling/triggers.h"
+
+#include <algorithm>
+
+#include "common/monotonic.h"
+#include "common/random.h"
+#include "jprof/agent/agent.h"
+#include "jprof/agent/sampling/sampled_thread.h"
+#include "jprof/agent/start.h"
+#include "jprof/agent/vm/agent_use.h"
+
+namespace jprof::agent {
+namespace {
+
+constexpr jint kDefaultHeapInterval = 512 * 1024;  // of JVMTI
+
+void JNICALL OnAllocation(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jclass type,
+                          jlong size) {
+  if (const AgentUse agent; agent) agent->vm_triggers->Allocated({jvmti, jni, object, type}, size);
+}
+void JNICALL OnContendedEnter(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object) {
+  const AgentUse agent;
+  if (!agent) return;
+  const VmTriggers& triggers = *agent->vm_triggers;
+  triggers.Count(TriggerKind::kMonitorContendedEnter, {jvmti, jni, object});
+  triggers.BeginTiming(TriggerKind::kMonitorContendedEntered);
+}
+void JNICALL OnContendedEntered(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object) {
+  const AgentUse agent;
+  if (!agent) return;
+  agent->vm_triggers->EndTiming(TriggerKind::kMonitorContendedEntered, {jvmti, jni, object});
+}
+void JNICALL OnWait(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jlong) {
+  const AgentUse agent;
+  if (!agent) return;
+  const VmTriggers& triggers = *agent->vm_triggers;
+  triggers.Count(TriggerKind::kMonitorWait, {jvmti, jni, object});
+  triggers.BeginTiming(TriggerKind::kMonitorWaited);
+}
+void JNICALL OnWaited(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jboolean) {
+  const AgentUse agent;
+  if (agent) agent->vm_triggers->EndTiming(TriggerKind::kMonitorWaited, {jvmti, jni, object});
+}
+template <TriggerKind kKind>
+void JNICALL OnClass(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jclass type) {
+  const AgentUse agent;
+  if (agent) agent->vm_triggers->Count(kKind, {jvmti, jni, nullptr, type});
+}
+
+}  // namespace
+
+// Returns the index of a trigger among the options', or -1 if it was not requested.
+int VmTriggers::IndexOf(TriggerKind kind) const {
+  const auto found = std::ranges::find(triggers_, kind, &Trigger::kind);
+  return found != triggers_.end() ? static_cast<int>(found - triggers_.begin()) : -1;
+}
+
+bool VmTriggers::Has(std::initializer_list<TriggerKind> kinds) const {
+  return std::ranges::any_of(kinds, [&](TriggerKind kind) { return IndexOf(kind) >= 0; });
+}
+
+// Returns whether the event completes a period of the trigger. ALLOCATED_BYTES is sampled by the VM
+// itself.
+bool VmTriggers::IsNthEvent(SampledThread& thread, int place) const {
+  const Trigger& trigger = triggers_[static_cast<size_t>(place)];
+  if (trigger.kind == TriggerKind::kAllocatedBytes) return true;
+  return ++thread.events[place] % trigger.every == 0;
+}
+
+void VmTriggers::Sample(int place, int64_t weight, const VmEvent& event) const {
+  JvmtiString signature(event.jvmti);
+  if (with_class_ && (event.object != nullptr || event.type != nullptr)) {
+    const jclass type =
+        event.type != nullptr ? event.type : event.jni->GetObjectClass(event.object);
+    event.jvmti->GetClassSignature(type, signature.out(), nullptr);
+    if (event.type == nullptr) event.jni->DeleteLocalRef(type);
+  }
+  sampling_.TakeJavaStack(static_cast<size_t>(place), weight, signature.c_str());
+}
+
+void VmTriggers::Count(TriggerKind kind, const VmEvent& event) const {
+  SampledThread* thread = sampling_.CurrentThread();
+  const int place = IndexOf(kind);
+  if (thread == nullptr || place < 0 || !sampling_.running()) return;
+  if (IsNthEvent(*thread, place)) Sample(place, 1, event);
+}
+
+void VmTriggers::BeginTiming(TriggerKind kind) const {
+  SampledThread* thread = sampling_.CurrentThread();
+  const int place = IndexOf(kind);
+  if (thread == nullptr || place < 0) return;
+  thread->since_ns[place] = static_cast<uint64_t>(MonotonicNanos());
+}
+
+// Ends a measured event. A sample represents N events, so its weight is N times the measured time.
+void VmTriggers::EndTiming(TriggerKind kind, const VmEvent& event) const {
+  SampledThread* thread = sampling_.CurrentThread();
+  const int place = IndexOf(kind);
+  if (thread == nullptr || place < 0 || thread->since_ns[place] == 0) return;
+  const int64_t passed_ns = MonotonicNanos() - static_cast<int64_t>(thread->since_ns[place]);
+  thread->since_ns[place] = 0;
+  if (!sampling_.running() || !IsNthEvent(*thread, place)) return;
+  const uint64_t every = triggers_[static_cast<size_t>(place)].every;
+  Sample(place, passed_ns * static_cast<int64_t>(every), event);
+}
+
+void VmTriggers::Allocated(const VmEvent& event, jlong size) const {
+  if (sampling_.CurrentThread() == nullptr || !sampling_.running()) return;
+  const int place = IndexOf(TriggerKind::kAllocatedBytes);
+  const auto bytes = static_cast<uint64_t>(size);
+  if (place >= 0 && interval_.Keeps(bytes, NextRandom(engine::current_thread->random)))
+    Sample(place, interval_.Weight(bytes), event);
+  Count(TriggerKind::kAllocations, event);
+}
+
+VmTriggers::~VmTriggers() {
+  if (jvmti_ == nullptr) return;
+  // The interval belongs to the VM, not to an environment.
+  if (interval_set_) jvmti_->SetHeapSamplingInterval(kDefaultHeapInterval);
+  jvmti_->DisposeEnvironment();
+}
+
+Result<void> VmTriggers::Open(JavaVM* java) {
+  jvmti_ = NewJvmtiEnv(java);
+  if (jvmti_ == nullptr) return Fail("this JVM has no JVMTI");
+  if (auto added = AddCapabilities(); !added) return added;
+  AddEvents();
+  return SetHeapSampling(MajorVersion(java));
+}
+
+Result<void> VmTriggers::AddCapabilities() const {
+  using enum TriggerKind;
+  jvmtiCapabilities wanted = {};
+  wanted.can_generate_sampled_object_alloc_events = Has({kAllocatedBytes, kAllocations});
+  wanted.can_generate_monitor_events =
+      Has({kMonitorContendedEnter, kMonitorContendedEntered, kMonitorWait, kMonitorWaited});
+  if (jvmti_->AddCapabilities(&wanted) == JVMTI_ERROR_NONE) return {};
+  return Fail("this JVM does not report {}",
+              wanted.can_generate_sampled_object_alloc_events ? "allocations" : "monitors");
+}
+
+Result<void> VmTriggers::SetHeapSampling(int java_version) {
+  const int place = IndexOf(TriggerKind::kAllocatedBytes);
+  const bool all = IndexOf(TriggerKind::kAllocations) >= 0;
+  if (!all && place < 0) return {};
+  if (all && place >= 0) {
+    return WrongUse("SCS: ALLOCATIONS and ALLOCATED_BYTES exclude each other; use one of them");
+  }
+  constexpr uint64_t kLargest = 1 << 30;
+  if (!all)
+    interval_ = {std::min(triggers_[static_cast<size_t>(place)].every, kLargest), java_version};
+  jvmti_->SetHeapSamplingInterval(all ? 0 : static_cast<jint>(interval_.vm_bytes()));
+  interval_set_ = true;
+  return {};
+}
+
+void VmTriggers::AddEvents() {
+  using Slots = jvmtiEventCallbacks;
+  using enum TriggerKind;
+  const auto add = [&](std::initializer_list<TriggerKind> kinds, jvmtiEvent event, auto slot,
+                       auto callback) {
+    if (Has(kinds)) events_.Add(event, slot, callback);
+  };
+  add({kAllocatedBytes, kAllocations}, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, &Slots::SampledObjectAlloc,
+      kGuarded<OnAllocation>);
+  add({kMonitorContendedEnter, kMonitorContendedEntered}, JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
+      &Slots::MonitorContendedEnter, kGuarded<OnContendedEnter>);
+  add({kMonitorContendedEnter, kMonitorContendedEntered}, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
+      &Slots::MonitorContendedEntered, kGuarded<OnContendedEntered>);
+  add({kMonitorWait, kMonitorWaited}, JVMTI_EVENT_MONITOR_WAIT, &Slots::MonitorWait,
+      kGuarded<OnWait>);
+  add({kMonitorWait, kMonitorWaited}, JVMTI_EVENT_MONITOR_WAITED, &Slots::MonitorWaited,
+      kGuarded<OnWaited>);
+  add({kClassLoad}, JVMTI_EVENT_CLASS_LOAD, &Slots::ClassLoad, kGuarded<OnClass<kClassLoad>>);
+}
+
+namespace {
+
+void JNICALL OnVirtualThreadStart(jvmtiEnv* jvmti, JNIEnv*, jthread thread) {
+  const AgentUse agent;
+  if (agent) agent->sampling->virtual_rows().Started(ThreadName(jvmti, thread));
+}
+void JNICALL OnVirtualThreadEnd(jvmtiEnv*, JNIEnv*, jthread) {
+  const AgentUse agent;
+  if (agent) agent->sampling->virtual_rows().Ended();
+}
+
+JvmtiEvents VirtualThreadEvents() {
+  JvmtiEvents events;
+  events.AddVirtualThreads(kGuarded<OnVirtualThreadStart>, kGuarded<OnVirtualThreadEnd>);
+  return events;
+}
+
+}  // namespace
+
+jvmtiEnv* ReportVirtualThreads(JavaVM* java) {
+  jvmtiEnv* jvmti = NewJvmtiEnv(java);
+  if (jvmti == nullptr) return nullptr;
+  if (!AddVirtualThreadSupport(jvmti)) {
+    jvmti->DisposeEnvironment();
+    return nullptr;
+  }
+  VirtualThreadEvents().Install(jvmti);
+  return jvmti;
+}
+
+void DisableVirtualThreads(jvmtiEnv* jvmti) { VirtualThreadEvents().Uninstall(jvmti); }
+
+}  // namespace jprof::agent

@@ -1,0 +1,80 @@
+// Takes samples at events of the VM: allocations, contended monitors, waits, classes. The callbacks
+// run on the thread that the event is about and reach this object through AgentUse.
+#pragma once
+
+#include <jvmti.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+
+#include "common/result.h"
+#include "jprof/agent/sampling/allocation_interval.h"
+#include "jprof/agent/sampling/sampling.h"
+#include "jprof/agent/vm/jvmti_env.h"
+#include "options/triggers.h"
+
+namespace jprof::agent {
+
+// One event of the VM, with its object or class; both may be null.
+struct VmEvent {
+  jvmtiEnv* jvmti;
+  JNIEnv* jni;
+  jobject object = nullptr;
+  jclass type = nullptr;
+};
+
+class VmTriggers {
+ public:
+  // Adds the class of the object as a leaf of the stack if `with_class`. All arguments must exist
+  // as long as the object.
+  VmTriggers(std::span<const Trigger> triggers, Sampling& sampling, bool with_class)
+      : triggers_(triggers), sampling_(sampling), with_class_(with_class) {}
+  VmTriggers(const VmTriggers&) = delete;
+  VmTriggers& operator=(const VmTriggers&) = delete;
+  ~VmTriggers();
+
+  // Requests the capabilities of the triggers in a separate JVMTI environment, because other parts
+  // of the agent handle some of the same events. Fails if the VM does not support them, or (wrong
+  // use) if the triggers exclude each other.
+  Result<void> Open(JavaVM* java);
+  // Enables the events. Call this after Open.
+  void Enable() const { events_.Install(jvmti_); }
+  // Disables the events. No callback begins from now on, but some may be in progress.
+  void Disable() const { events_.Uninstall(jvmti_); }
+
+  // The callbacks call these functions, which do nothing if the trigger was not requested.
+  //
+  // Handles an event of a trigger that counts events.
+  void Count(TriggerKind kind, const VmEvent& event) const;
+  // Handle the begin and the end of an event whose duration is measured.
+  void BeginTiming(TriggerKind kind) const;
+  void EndTiming(TriggerKind kind, const VmEvent& event) const;
+  // Handles an object that the VM selected as a sample of allocations.
+  void Allocated(const VmEvent& event, jlong size) const;
+
+ private:
+  int IndexOf(TriggerKind kind) const;
+  bool Has(std::initializer_list<TriggerKind> kinds) const;
+  void AddEvents();
+  Result<void> AddCapabilities() const;
+  Result<void> SetHeapSampling(int java_version);
+  bool IsNthEvent(SampledThread& thread, int place) const;
+  void Sample(int place, int64_t weight, const VmEvent& event) const;
+
+  std::span<const Trigger> triggers_;
+  Sampling& sampling_;
+  const bool with_class_;
+  jvmtiEnv* jvmti_ = nullptr;
+  JvmtiEvents events_;
+  AllocationInterval interval_{1, 0};  // for ALLOCATED_BYTES
+  bool interval_set_ = false;
+};
+
+// Enables the start and end events of virtual threads in a separate environment, so that the other
+// events ignore virtual threads. Returns null if this JVM has no virtual threads (before JDK 21).
+jvmtiEnv* ReportVirtualThreads(JavaVM* java);
+// Disables these events. Callbacks may still be in progress.
+void DisableVirtualThreads(jvmtiEnv* jvmti);
+
+}  // namespace jprof::agent
