@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "profile/read/combined.h"
-#include "reports/combined.h"
-#include "reports/shrinkage.h"
+#include "reports/combined/combined.h"
+#include "reports/combined/shrinkage.h"
 
 namespace {
 

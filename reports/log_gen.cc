@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "profile/read/reader_trace.h"
-#include "reports/formats.h"
-#include "reports/header.h"
+#include "reports/print/formats.h"
 #include "reports/report_list.h"
-#include "reports/trace_values.h"
+#include "reports/tree/header.h"
+#include "reports/tree/trace_values.h"
 
 namespace jprof::reports {
 namespace {

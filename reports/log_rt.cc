@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reports/estimate_text.h"
-#include "reports/formats.h"
-#include "reports/header.h"
+#include "reports/print/estimate_text.h"
+#include "reports/print/formats.h"
 #include "reports/report_list.h"
-#include "reports/spread_columns.h"
-#include "reports/tree_report.h"
+#include "reports/tree/header.h"
+#include "reports/tree/spread_columns.h"
+#include "reports/tree/tree_report.h"
 
 namespace jprof::reports {
 namespace {
@@ -91,8 +91,8 @@ const ProductionTime* ProductionOf(const TreeRow& row) {
   return known ? &times[row.shown.row] : nullptr;
 }
 
-// The times of the sampled runs of a combined profile (reports/combined.h). The texts live until
-// the row is written.
+// The times of the sampled runs of a combined profile (reports/combined/combined.h). The texts live
+// until the row is written.
 struct ProductionTexts {
   std::string time, all, half, per_call;
 };

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <utility>
 
-#include "reports/flat.h"
-#include "reports/formats.h"
-#include "reports/header.h"
+#include "reports/print/formats.h"
 #include "reports/report_list.h"
+#include "reports/tree/flat.h"
+#include "reports/tree/header.h"
 
 namespace jprof::reports {
 namespace {

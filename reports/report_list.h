@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "reports/output.h"
-#include "reports/source.h"
+#include "reports/print/output.h"
+#include "reports/tree/source.h"
 
 namespace jprof::reports {
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "common/shell_word.h"
-#include "reports/formats.h"
-#include "reports/header.h"
+#include "reports/print/formats.h"
+#include "reports/print/statistics.h"
 #include "reports/report_list.h"
-#include "reports/spread_columns.h"
-#include "reports/statistics.h"
-#include "reports/tree_report.h"
+#include "reports/tree/header.h"
+#include "reports/tree/spread_columns.h"
+#include "reports/tree/tree_report.h"
 
 namespace jprof::reports {
 namespace {

@@ -27,7 +27,7 @@
 #include "record/run/interrupt_cost.h"
 #include "record/run/interruption.h"
 #include "record/run/java_command.h"
-#include "reports/refit.h"
+#include "reports/combined/refit.h"
 
 namespace jprof::cli {
 namespace {

@@ -14,7 +14,7 @@
 #include "common/errno_text.h"
 #include "profile/files/printable_text.h"
 #include "profile/read/combined.h"
-#include "reports/compare.h"
+#include "reports/compare/compare.h"
 
 namespace jprof::cli {
 namespace {

@@ -12,7 +12,7 @@
 #include "cli/shared/usage_error.h"
 #include "ptm/names/event_name.h"
 #include "record/count/cpi_counting.h"
-#include "reports/json_writer.h"
+#include "reports/print/json_writer.h"
 
 namespace jprof::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "record/doctor/doctor_check.h"
-#include "reports/source.h"
+#include "reports/tree/source.h"
 
 namespace jprof::cli {
 

@@ -14,7 +14,7 @@
 #include "cli/shared/usage_error.h"
 #include "common/shell_word.h"
 #include "profile/files/printable_text.h"
-#include "reports/output.h"
+#include "reports/print/output.h"
 
 namespace jprof::cli {
 namespace {

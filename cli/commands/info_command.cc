@@ -14,8 +14,8 @@
 #include "cli/shared/usage_error.h"
 #include "profile/files/printable_text.h"
 #include "profile/read/combined.h"
-#include "reports/json_writer.h"
-#include "reports/output.h"
+#include "reports/print/json_writer.h"
+#include "reports/print/output.h"
 
 namespace jprof::cli {
 namespace {

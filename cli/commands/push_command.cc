@@ -19,7 +19,7 @@
 #include "common/base64.h"
 #include "profile/files/printable_text.h"
 #include "reports/export/pprof_parts.h"
-#include "reports/json_writer.h"
+#include "reports/print/json_writer.h"
 
 namespace jprof::cli {
 namespace {

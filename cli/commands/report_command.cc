@@ -18,9 +18,9 @@
 #include "cli/shared/usage_error.h"
 #include "cli/shared/view_output.h"
 #include "common/shell_word.h"
-#include "reports/refit.h"
+#include "reports/combined/refit.h"
 #include "reports/report_list.h"
-#include "reports/tprof.h"
+#include "reports/ticks/tprof.h"
 
 namespace jprof::cli {
 namespace {

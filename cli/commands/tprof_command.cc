@@ -11,7 +11,7 @@
 #include "ptm/sampling_rate.h"
 #include "record/place/recording_summary.h"
 #include "record/tprof/tprof_record.h"
-#include "reports/tprof.h"
+#include "reports/ticks/tprof.h"
 
 namespace jprof::cli {
 namespace {

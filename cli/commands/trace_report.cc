@@ -5,7 +5,7 @@
 
 #include "cli/commands/profile_info.h"
 #include "profile/files/printable_text.h"
-#include "reports/json_writer.h"
+#include "reports/print/json_writer.h"
 
 namespace jprof::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "reports/arc.h"
+#include "reports/itrace/arc.h"
 
 namespace jprof::cli {
 

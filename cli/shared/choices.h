@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/result.h"
-#include "reports/source.h"
+#include "reports/tree/source.h"
 
 namespace jprof::cli {
 

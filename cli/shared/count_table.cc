@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "profile/files/printable_text.h"
-#include "reports/columns.h"
-#include "reports/formats.h"
+#include "reports/print/columns.h"
+#include "reports/print/formats.h"
 
 namespace jprof::cli {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "common/result.h"
-#include "reports/combined.h"
-#include "reports/source.h"
+#include "reports/combined/combined.h"
+#include "reports/tree/source.h"
 
 namespace jprof::cli {
 

@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "profile/files/printable_text.h"
-#include "reports/arc_visit.h"
 #include "reports/export/context_builder.h"
 #include "reports/export/readable_name.h"
+#include "reports/itrace/arc_visit.h"
 
 namespace jprof::reports {
 namespace {

@@ -5,7 +5,7 @@
 #include "reports/export/export_list.h"
 #include "reports/export/run_description.h"
 #include "reports/export/trace_slices.h"
-#include "reports/json_writer.h"
+#include "reports/print/json_writer.h"
 
 namespace jprof::reports {
 namespace {

@@ -4,12 +4,12 @@
 #include <cmath>
 
 #include "profile/files/printable_text.h"
-#include "reports/deep_recursion.h"
 #include "reports/export/context_builder.h"
 #include "reports/export/readable_name.h"
 #include "reports/export/run_description.h"
 #include "reports/export/whole_units.h"
-#include "reports/forest.h"
+#include "reports/print/deep_recursion.h"
+#include "reports/tree/forest.h"
 
 namespace jprof::reports {
 namespace {

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "reports/arc_recording.h"
-#include "reports/combined.h"
-#include "reports/source.h"
+#include "reports/combined/combined.h"
+#include "reports/itrace/arc_recording.h"
+#include "reports/tree/source.h"
 
 namespace jprof::reports {
 

@@ -1,6 +1,6 @@
 #include "reports/export/export_list.h"
 
-#include "reports/arc.h"
+#include "reports/itrace/arc.h"
 #include "reports/report_list.h"
 
 namespace jprof::reports {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "reports/export/context_tree.h"
-#include "reports/output.h"
+#include "reports/print/output.h"
 
 namespace jprof::reports {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "common/result.h"
-#include "reports/output.h"
+#include "reports/print/output.h"
 
 namespace jprof::reports {
 

@@ -9,7 +9,7 @@
 #include "reports/export/context_tree.h"
 #include "reports/export/export_list.h"
 #include "reports/export/string_table.h"
-#include "reports/json_writer.h"
+#include "reports/print/json_writer.h"
 
 namespace jprof::reports {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "profile/read/reader_trace.h"
 #include "reports/export/run_description.h"
-#include "reports/names.h"
-#include "reports/trace_values.h"
+#include "reports/tree/names.h"
+#include "reports/tree/trace_values.h"
 
 namespace jprof::reports {
 namespace {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reports/source.h"
+#include "reports/tree/source.h"
 
 namespace jprof::reports {
 

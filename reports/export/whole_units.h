@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "reports/output.h"
+#include "reports/print/output.h"
 
 namespace jprof::reports {
 

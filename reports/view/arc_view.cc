@@ -1,6 +1,6 @@
 // Writes the view of an instruction trace: the tree of its calls.
-#include "reports/arc.h"
-#include "reports/arc_visit.h"
+#include "reports/itrace/arc.h"
+#include "reports/itrace/arc_visit.h"
 #include "reports/view/view.h"
 #include "reports/view/view_data.h"
 

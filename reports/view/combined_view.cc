@@ -3,8 +3,8 @@
 #include <span>
 #include <utility>
 
-#include "reports/combined.h"
-#include "reports/header.h"
+#include "reports/combined/combined.h"
+#include "reports/tree/header.h"
 #include "reports/view/head.h"
 #include "reports/view/view.h"
 

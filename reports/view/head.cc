@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "profile/read/losses.h"
-#include "reports/combined.h"
-#include "reports/header.h"
+#include "reports/combined/combined.h"
+#include "reports/tree/header.h"
 
 namespace jprof::reports {
 namespace {

@@ -1,8 +1,8 @@
 // Describes a profile for the first screen of the HTML view: metadata, losses, uncertainty.
 #pragma once
 
-#include "reports/forest.h"
-#include "reports/source.h"
+#include "reports/tree/forest.h"
+#include "reports/tree/source.h"
 #include "reports/view/view_data.h"
 
 namespace jprof::reports {

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "profile/files/printable_text.h"
-#include "reports/annotate.h"
+#include "reports/ticks/annotate.h"
 #include "reports/view/head.h"
 #include "reports/view/view.h"
 

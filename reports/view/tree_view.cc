@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "common/shell_word.h"
-#include "reports/compare.h"
+#include "reports/compare/compare.h"
 #include "reports/view/head.h"
 #include "reports/view/view.h"
 

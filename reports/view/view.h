@@ -3,11 +3,11 @@
 // format of its data.
 #pragma once
 
-#include "reports/arc_recording.h"
-#include "reports/combined.h"
-#include "reports/output.h"
-#include "reports/recording.h"
-#include "reports/source.h"
+#include "reports/combined/combined.h"
+#include "reports/itrace/arc_recording.h"
+#include "reports/print/output.h"
+#include "reports/ticks/recording.h"
+#include "reports/tree/source.h"
 
 namespace jprof::reports {
 

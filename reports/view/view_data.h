@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "reports/output.h"
+#include "reports/print/output.h"
 
 namespace jprof::reports {
 

@@ -1,12 +1,12 @@
-#include "reports/arc_model.h"
+#include "reports/itrace/arc_model.h"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 #include <set>
 
-#include "reports/arc_sums.h"
-#include "reports/run_counts.h"
+#include "reports/itrace/arc_sums.h"
+#include "reports/itrace/run_counts.h"
 #include "tests/unit/reports/arc_simulation.h"
 
 namespace jprof::reports {

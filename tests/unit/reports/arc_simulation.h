@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "reports/arc_model.h"
+#include "reports/itrace/arc_model.h"
 
 namespace jprof::reports {
 

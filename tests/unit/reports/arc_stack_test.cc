@@ -1,4 +1,4 @@
-#include "reports/arc_stack.h"
+#include "reports/itrace/arc_stack.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The report arc of one made recording against tests/golden/, and of damaged ones.
-#include "reports/arc.h"
+#include "reports/itrace/arc.h"
 
 #include <gtest/gtest.h>
 

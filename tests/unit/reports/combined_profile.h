@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "profile/files/whole_file.h"
-#include "reports/combined.h"
+#include "reports/combined/combined.h"
 #include "tests/unit/reports/sampled_profile.h"
 
 namespace jprof::reports {

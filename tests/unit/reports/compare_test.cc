@@ -1,6 +1,6 @@
 // compare: what is the same is called so, what was planted is found, what is noise is marked as
 // noise.
-#include "reports/compare.h"
+#include "reports/compare/compare.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "reports/html_page.h"
+#include "reports/print/html_page.h"
 #include "tests/unit/reports/sampled_profile.h"
 
 namespace jprof::reports {

@@ -1,5 +1,5 @@
 // A counted profile whose overheads are known, and samples of the same program.
-#include "reports/refit.h"
+#include "reports/combined/refit.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "reports/run_counts.h"
+#include "reports/itrace/run_counts.h"
 
 #include <gtest/gtest.h>
 

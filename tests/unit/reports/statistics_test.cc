@@ -1,6 +1,6 @@
 // Intervals against the slow way: draw from a known truth many times and count how often the
 // interval holds it.
-#include "reports/statistics.h"
+#include "reports/print/statistics.h"
 
 #include <gtest/gtest.h>
 

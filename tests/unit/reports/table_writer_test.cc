@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profile/files/printable_text.h"
-#include "reports/formats.h"
+#include "reports/print/formats.h"
 
 namespace jprof::reports {
 namespace {

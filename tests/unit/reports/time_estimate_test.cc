@@ -1,5 +1,5 @@
 // The time estimates against simulated runs whose true times are known.
-#include "reports/time_estimate.h"
+#include "reports/combined/time_estimate.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "reports/tprof.h"
+#include "reports/ticks/tprof.h"
 
 #include <gtest/gtest.h>
 

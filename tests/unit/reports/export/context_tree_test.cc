@@ -9,7 +9,7 @@
 
 #include "reports/export/readable_name.h"
 #include "reports/export/whole_units.h"
-#include "reports/flat.h"
+#include "reports/tree/flat.h"
 #include "tests/unit/reports/export/exported.h"
 #include "tests/unit/reports/sampled_profile.h"
 

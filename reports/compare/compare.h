@@ -1,0 +1,109 @@
+// Compares the flat profile with the calling contexts, and two profiles with each other, and shows
+// what sampling leaves uncertain (docs/REPORTS.md). This file computes the numbers;
+// compare_text.cc, compare_json.cc and compare_html.cc print them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reports/print/output.h"
+#include "reports/print/statistics.h"
+#include "reports/tree/joint_tree.h"
+#include "reports/tree/source.h"
+
+namespace jprof::reports {
+
+struct CompareOptions {
+  std::string metric;     // NAME, or NAME,NAME of A and of B; empty for the first (common) one
+  size_t top = 10;        // rows of each list
+  bool absolute = false;  // values, not shares of all that was in methods
+};
+
+// One profile and the metric that it is compared by.
+struct Side {
+  std::string directory;
+  std::string mode;
+  std::string how;  // what its values are and how they came about, for people
+  std::string metric;
+  std::string unit;
+  bool sampled = false;
+  bool counted = false;            // sampled, and it is known by how many samples
+  Amount inside;                   // in methods, the whole that shares are of
+  Amount outside;                  // in threads, outside of any method that is compared
+  std::vector<std::string> notes;  // damages and losses, a line each
+};
+
+// Returns `part` as a share of `whole`, both of this side.
+Estimate ShareOf(const Side& side, const Amount& part, const Amount& whole);
+
+// One calling context of a method of the flat profile.
+struct Part {
+  uint32_t context = 0;
+  Estimate share;  // of the method's own
+};
+struct HotMethod {
+  uint32_t name = 0;
+  Estimate self, all;       // shares of the whole
+  std::vector<Part> parts;  // greatest first
+  size_t other_parts = 0;   // that are not listed
+  double other_share = 0;
+};
+
+struct FlatAndContext {
+  Side side;
+  JointTree tree;
+  std::vector<HotMethod> by_self;  // with parts by what was in the method itself
+  std::vector<HotMethod> by_all;   // with parts by the cost with all it called
+  std::vector<HotMethod> hidden;   // small flat, large with what they called; without parts
+};
+Result<FlatAndContext> CompareWithin(Source& source, const CompareOptions& options);
+
+struct Difference {
+  Estimate a, b;
+  Estimate change;      // b - a
+  bool within = false;  // it cannot be distinguished from 0
+};
+
+struct Ranked {
+  uint32_t id = 0;  // a context or a name
+  bool within = false;
+  double change = 0;
+};
+
+struct TopTen {
+  size_t size = 0;  // contexts in each list, ten or all of the smaller profile
+  size_t both = 0;  // in both lists
+  size_t either = 0;
+  double rank_a = 0, rank_b = 0,
+         rank_either = 0;  // rank correlation over A's, B's and both lists; NaN if too few
+};
+
+struct Comparison {
+  std::array<Side, 2> sides;
+  JointTree tree;
+  bool absolute = false;
+  std::vector<Ranked>
+      contexts;  // those where either spent something itself, surest and greatest differences first
+  std::vector<Ranked> methods;
+  size_t contexts_beyond = 0;  // of which so many differ by more than the error
+  size_t methods_beyond = 0;
+  TopTen top;
+
+  Difference Of(const std::array<Amount, 2>& amounts) const;
+};
+// Fails if nothing was measured, if there is no such metric, if the profiles have no method in
+// common, or if their units cannot be compared.
+Result<Comparison> CompareTwo(Source& a, Source& b, const CompareOptions& options);
+
+// Returns "leaf < caller < caller x3 < ... (7 more)".
+std::string PathText(const JointTree& tree, uint32_t context, size_t callers);
+
+void PrintText(const FlatAndContext& flat, const CompareOptions& options, Output& out);
+void PrintText(const Comparison& comparison, const CompareOptions& options, Output& out);
+void PrintJson(const FlatAndContext& flat, const CompareOptions& options, Output& out);
+void PrintJson(const Comparison& comparison, const CompareOptions& options, Output& out);
+void PrintHtml(const FlatAndContext& flat, const CompareOptions& options, Output& out);
+void PrintHtml(const Comparison& comparison, const CompareOptions& options, Output& out);
+
+}  // namespace jprof::reports

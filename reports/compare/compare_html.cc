@@ -1,0 +1,245 @@
+// Prints compare as one HTML page: sortable tables, and the calling contexts as a tree with
+// coloured differences.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <initializer_list>
+
+#include "reports/compare/compare.h"
+#include "reports/print/html_page.h"
+#include "reports/tree/header.h"
+
+namespace jprof::reports {
+namespace {
+
+constexpr size_t kTableRows = 200;    // at least, if that many exist
+constexpr size_t kTreeRows = 4000;    // at most
+constexpr double kTreeShare = 0.001;  // contexts below it in all profiles are left out
+constexpr size_t kCellCallers = 3, kTitleCallers = 40;
+
+std::string Percent(double share) { return fmt::format("{:.2f}", 100 * share); }
+
+// Replaces NaN, by which JavaScript cannot sort.
+double Sortable(double value) { return std::isfinite(value) ? value : 0; }
+
+void PrintCell(double value, const std::string& text, Output& out) {
+  out.Print("<td data-v=\"{:.9g}\">{}</td>", Sortable(value), text);
+}
+
+void Fact(std::string_view label, std::string_view text, Output& out) {
+  out.Print("<dt>{}</dt><dd>{}</dd>\n", EscapedHtml(label), EscapedHtml(text));
+}
+
+void SideFacts(const Side& side, std::string_view label, Output& out) {
+  Fact(
+      label,
+      fmt::format("{} ({}): {}; {} in methods, {} outside any", side.directory, side.mode, side.how,
+                  AmountIn(side.unit, side.inside.value), AmountIn(side.unit, side.outside.value)),
+      out);
+  for (const std::string& note : side.notes) Fact("", note, out);
+}
+
+void BeginTable(std::string_view title, std::initializer_list<std::string_view> columns,
+                Output& out) {
+  out.Print("<h2>{}</h2>\n<div class=\"scroll\"><table>\n<thead><tr>", title);
+  for (const std::string_view column : columns) out.Print("<th>{}</th>", column);
+  out.Text("</tr></thead>\n<tbody>\n");
+}
+void EndTable(Output& out) { out.Text("</tbody>\n</table></div>\n"); }
+
+void PrintPathCell(const JointTree& tree, uint32_t context, Output& out) {
+  out.Print("<td title=\"{}\">{}</td>", EscapedHtml(PathText(tree, context, kTitleCallers)),
+            EscapedHtml(PathText(tree, context, kCellCallers)));
+}
+
+// Lists the rows of the tree in display order, the largest first.
+class TreeRows {
+ public:
+  using Weight = std::function<double(uint32_t)>;
+  TreeRows(const JointTree& tree, Weight weight) : tree_(tree), weight_(std::move(weight)) {}
+
+  std::vector<uint32_t> Take() {
+    Push(0);
+    while (!waiting_.empty() && rows_.size() < kTreeRows) {
+      const uint32_t at = waiting_.back();
+      waiting_.pop_back();
+      rows_.push_back(at);
+      Push(at);
+    }
+    return std::move(rows_);
+  }
+
+ private:
+  // Pushes the heaviest child last, because it is taken first.
+  void Push(uint32_t parent) {
+    std::vector<std::pair<double, uint32_t>> children;
+    for (uint32_t i = tree_.contexts[parent].first_child; i != 0; i = tree_.contexts[i].next) {
+      if (const double weight = Sortable(weight_(i)); weight >= kTreeShare)
+        children.emplace_back(weight, i);
+    }
+    std::ranges::sort(children);
+    for (const auto& [weight, child] : children) waiting_.push_back(child);
+  }
+
+  const JointTree& tree_;
+  Weight weight_;
+  std::vector<uint32_t> waiting_, rows_;
+};
+
+double BarWidth(double share) { return 100 * std::clamp(Sortable(share), 0.0, 1.0); }
+
+void BeginRow(const Context& context, Output& out) {
+  out.Print("<div class=\"r\" data-l=\"{}\" style=\"--l:{}\">", context.level,
+            std::min(context.level, 80u));
+}
+
+double ShareAt(const Comparison& comparison, uint32_t context, size_t side) {
+  const Amount& whole = comparison.sides[side].inside;
+  return comparison.tree.contexts[context].all[side].value / whole.value;
+}
+
+// Returns a colour whose strength is the size of the change; changes within the error have none.
+std::string Colour(const Difference& difference, double share) {
+  if (difference.within) return "class=\"n\"";
+  return fmt::format("class=\"n {}\" style=\"--d:{:.2f}\"",
+                     difference.change.value > 0 ? "more" : "less",
+                     std::clamp(0.12 + 2 * std::abs(Sortable(share)), 0.12, 0.75));
+}
+
+void DifferenceRow(const Comparison& comparison, uint32_t context, Output& out) {
+  const double a = ShareAt(comparison, context, 0), b = ShareAt(comparison, context, 1);
+  const Difference difference = comparison.Of(comparison.tree.contexts[context].all);
+  BeginRow(comparison.tree.contexts[context], out);
+  out.Print("<span class=\"v\">{}</span><span class=\"v\">{}</span>", Percent(a), Percent(b));
+  out.Print(
+      "<span class=\"bars\"><i class=\"a\" style=\"width:{:.2f}%\"></i><i class=\"b\" "
+      "style=\"width:{:.2f}%\"></i></span>",
+      BarWidth(a), BarWidth(b));
+  out.Print("<span {}>{}</span></div>\n", Colour(difference, b - a),
+            EscapedHtml(comparison.tree.names[comparison.tree.contexts[context].name]));
+}
+
+void PrintDifferenceCells(const Comparison& comparison, const std::array<Amount, 2>& amounts,
+                          Output& out) {
+  const Difference difference = comparison.Of(amounts);
+  const auto text = [&](double value, bool sign) {
+    const double shown = comparison.absolute ? static_cast<double>(Rounded(value)) : 100 * value;
+    const int digits = comparison.absolute ? 0 : 2;
+    return sign ? fmt::format("{:+.{}f}", shown, digits) : fmt::format("{:.{}f}", shown, digits);
+  };
+  out.Text(difference.within ? "<tr class=\"within\">" : "<tr>");
+  PrintCell(difference.change.value, text(difference.change.value, true), out);
+  PrintCell(difference.change.high - difference.change.low,
+            fmt::format("{} to {}", text(difference.change.low, true),
+                        text(difference.change.high, true)),
+            out);
+  PrintCell(difference.within, difference.within ? "within error" : "differs", out);
+  PrintCell(difference.a.value, text(difference.a.value, false), out);
+  PrintCell(difference.b.value, text(difference.b.value, false), out);
+}
+
+void HotTable(std::string_view title, const FlatAndContext& flat,
+              const std::vector<HotMethod>& methods, Output& out) {
+  BeginTable(title,
+             {"self %", "95 %", "with callees %", "95 %", "of it %", "95 %", "method &lt; callers"},
+             out);
+  const auto share = [&](const Estimate& estimate) {
+    PrintCell(estimate.value, Percent(estimate.value), out);
+    PrintCell(estimate.high - estimate.low, Percent(estimate.low) + " to " + Percent(estimate.high),
+              out);
+  };
+  for (const HotMethod& method : methods) {
+    const auto row = [&](const Estimate& part, const auto& name) {
+      out.Text("<tr>");
+      share(method.self), share(method.all), share(part);
+      name();
+      out.Text("</tr>\n");
+    };
+    if (method.parts.empty()) {
+      row({1, 1, 1}, [&] { out.Print("<td>{}</td>", EscapedHtml(flat.tree.names[method.name])); });
+    }
+    for (const Part& part : method.parts)
+      row(part.share, [&] { PrintPathCell(flat.tree, part.context, out); });
+  }
+  EndTable(out);
+}
+
+}  // namespace
+
+void PrintHtml(const FlatAndContext& flat, const CompareOptions&, Output& out) {
+  BeginPage(fmt::format("jprof compare of {}: flat against contextual", flat.side.directory), out);
+  out.Text("<dl>\n");
+  SideFacts(flat.side, "profile", out);
+  out.Text(
+      "</dl>\n<p class=\"note\">A click on a heading sorts, a click on a row of the tree folds it. "
+      "Intervals are of 95 %.</p>\n");
+  HotTable("Hot methods, and the contexts of their own time", flat, flat.by_self, out);
+  HotTable("Hot with all they called, and the contexts of that", flat, flat.by_all, out);
+  HotTable("Small flat, large with callees", flat, flat.hidden, out);
+  const auto share = [&](uint32_t i) {
+    return flat.tree.contexts[i].all[0].value / flat.side.inside.value;
+  };
+  out.Text("<h2>Calling contexts, with callees</h2>\n<div class=\"scroll\">\n");
+  for (const uint32_t row : TreeRows(flat.tree, share).Take()) {
+    BeginRow(flat.tree.contexts[row], out);
+    out.Print(
+        "<span class=\"v\">{}</span><span class=\"bars\"><i class=\"a\" "
+        "style=\"width:{:.2f}%\"></i></span>"
+        "<span class=\"n\">{}</span></div>\n",
+        Percent(share(row)), BarWidth(share(row)),
+        EscapedHtml(flat.tree.names[flat.tree.contexts[row].name]));
+  }
+  out.Text("</div>\n");
+  EndPage(out);
+}
+
+void PrintHtml(const Comparison& comparison, const CompareOptions& options, Output& out) {
+  const JointTree& tree = comparison.tree;
+  const size_t most = std::max(options.top, kTableRows);
+  BeginPage(fmt::format("jprof compare of {} (A) and {} (B)", comparison.sides[0].directory,
+                        comparison.sides[1].directory),
+            out);
+  out.Text("<dl>\n");
+  SideFacts(comparison.sides[0], "A", out);
+  SideFacts(comparison.sides[1], "B", out);
+  Fact("agree",
+       fmt::format("{} of each one's top {} contexts are in both; rank correlation (Spearman) "
+                   "{:.2f} over the {} of either",
+                   comparison.top.both, comparison.top.size, comparison.top.rank_either,
+                   comparison.top.either),
+       out);
+  Fact("differ",
+       fmt::format("{} of {} contexts and {} of {} methods by more than their error",
+                   comparison.contexts_beyond, comparison.contexts.size(),
+                   comparison.methods_beyond, comparison.methods.size()),
+       out);
+  out.Print(
+      "</dl>\n<p class=\"note\">A click on a heading sorts, a click on a row of the tree folds it. "
+      "Tables: {}, without "
+      "callees. Tree: shares with callees; red more in B, blue less, none within the error (95 "
+      "%).</p>\n",
+      comparison.absolute ? "values in " + EscapedHtml(comparison.sides[0].unit)
+                          : "percent of all that was in methods");
+  BeginTable("Contexts", {"B-A", "95 %", "sure", "A", "B", "method &lt; callers"}, out);
+  for (size_t i = 0; i < std::min(most, comparison.contexts.size()); ++i) {
+    PrintDifferenceCells(comparison, tree.contexts[comparison.contexts[i].id].self, out);
+    PrintPathCell(tree, comparison.contexts[i].id, out);
+    out.Text("</tr>\n");
+  }
+  EndTable(out);
+  BeginTable("Methods", {"B-A", "95 %", "sure", "A", "B", "method"}, out);
+  for (size_t i = 0; i < std::min(most, comparison.methods.size()); ++i) {
+    PrintDifferenceCells(comparison, tree.methods[comparison.methods[i].id].self, out);
+    out.Print("<td>{}</td></tr>\n", EscapedHtml(tree.names[comparison.methods[i].id]));
+  }
+  EndTable(out);
+  out.Text("<h2>Calling contexts, with callees: A %, B %</h2>\n<div class=\"scroll\">\n");
+  const auto weight = [&](uint32_t i) {
+    return std::max(ShareAt(comparison, i, 0), ShareAt(comparison, i, 1));
+  };
+  for (const uint32_t row : TreeRows(tree, weight).Take()) DifferenceRow(comparison, row, out);
+  out.Text("</div>\n");
+  EndPage(out);
+}
+
+}  // namespace jprof::reports

@@ -1,0 +1,210 @@
+// Prints compare as JSON (docs/REPORTS.md).
+#include <algorithm>
+
+#include "reports/compare/compare.h"
+#include "reports/print/json_writer.h"
+
+namespace jprof::reports {
+namespace {
+
+// Writes a share, which needs more digits than JsonWriter::Number has.
+void Digits(std::string_view key, double value, JsonWriter& json) {
+  json.Key(key);
+  json.Precise(value, 8);
+}
+
+void PutEstimate(std::string_view key, const Estimate& estimate, JsonWriter& json) {
+  json.Key(key);
+  json.StartObject();
+  Digits("value", estimate.value, json);
+  Digits("low", estimate.low, json);
+  Digits("high", estimate.high, json);
+  json.EndObject();
+}
+
+void PutAmount(std::string_view key, const Side& side, const Amount& amount, JsonWriter& json) {
+  json.Key(key);
+  json.StartObject();
+  Digits("value", amount.value, json);
+  if (side.counted) Digits("samples", amount.samples, json);
+  if (!side.sampled) Digits("error", amount.error, json);
+  json.EndObject();
+}
+
+void PutSide(const Side& side, const Amount& folded, JsonWriter& json) {
+  json.StartRow();
+  json.Member("directory", side.directory);
+  json.Member("mode", side.mode);
+  json.Member("metric", side.metric);
+  json.Member("how", side.how);
+  json.Member("unit", side.unit);
+  json.Member("sampled", side.sampled);
+  PutAmount("in_methods", side, side.inside, json);
+  PutAmount("outside", side, side.outside, json);
+  PutAmount("folded", side, folded, json);
+  json.StringsMember("notes", side.notes);
+  json.EndObject();
+}
+
+// Prints whole paths as long as all paths together do not have many more frames than the tree:
+// those of a deep recursion would grow with the square of its depth. After that, only the two ends
+// of a long path are printed.
+class Paths {
+ public:
+  explicit Paths(const JointTree& tree) : tree_(tree), left_(kAlways + 8 * tree.contexts.size()) {}
+
+  void Put(uint32_t context, JsonWriter& json) {
+    json.Key("path");
+    json.StartArray();
+    const uint32_t frames = tree_.contexts[context].level;
+    const bool whole = frames <= 2 * kEnds || frames <= left_;
+    left_ -= std::min<size_t>(left_, frames);
+    const std::vector<uint32_t> path = whole ? tree_.PathTo(context) : Ends(context);
+    for (const uint32_t at : path) {
+      json.String(at == 0 ? fmt::format("({} more)", frames - 2 * kEnds)
+                          : tree_.names[tree_.contexts[at].name]);
+    }
+    json.EndArray();
+  }
+
+ private:
+  static constexpr uint32_t kEnds = 16;
+  static constexpr size_t kAlways = 10'000;
+
+  // Returns the first and the last frames, with a 0 for those between them.
+  std::vector<uint32_t> Ends(uint32_t context) const {
+    std::vector<uint32_t> path = tree_.PathTo(context);
+    path.erase(path.begin() + kEnds, path.end() - kEnds);
+    path.insert(path.begin() + kEnds, 0);
+    return path;
+  }
+
+  const JointTree& tree_;
+  size_t left_;  // frames that may still be printed
+};
+
+void PutMethod(const FlatAndContext& flat, const HotMethod& method, Paths& paths,
+               JsonWriter& json) {
+  json.StartRow();
+  json.Member("name", flat.tree.names[method.name]);
+  PutEstimate("self", method.self, json);
+  PutEstimate("cumulative", method.all, json);
+  json.Key("contexts");
+  json.StartArray();
+  for (const Part& part : method.parts) {
+    json.StartRow();
+    PutEstimate("share", part.share, json);
+    paths.Put(part.context, json);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.Member("other_contexts", method.other_parts);
+  Digits("other_share", method.other_share, json);
+  json.EndObject();
+}
+
+void PutMethods(std::string_view key, const FlatAndContext& flat,
+                const std::vector<HotMethod>& methods, Paths& paths, JsonWriter& json) {
+  json.Key(key);
+  json.StartArray();
+  for (const HotMethod& method : methods) PutMethod(flat, method, paths, json);
+  json.EndArray();
+}
+
+void PutDifference(const Difference& difference, JsonWriter& json) {
+  PutEstimate("a", difference.a, json);
+  PutEstimate("b", difference.b, json);
+  PutEstimate("change", difference.change, json);
+  json.Member("within_error", difference.within);
+}
+
+void PutDifferences(const Comparison& comparison, const std::array<Amount, 2>& self,
+                    const std::array<Amount, 2>& all, JsonWriter& json) {
+  PutDifference(comparison.Of(self), json);
+  json.Key("cumulative");
+  json.StartObject();
+  PutDifference(comparison.Of(all), json);
+  json.EndObject();
+}
+
+void PutTop(const TopTen& top, JsonWriter& json) {
+  json.Key("top");
+  json.StartObject();
+  json.Member("size", top.size);
+  json.Member("both", top.both);
+  json.Member("either", top.either);
+  Digits("spearman_a", top.rank_a, json);
+  Digits("spearman_b", top.rank_b, json);
+  Digits("spearman_either", top.rank_either, json);
+  json.EndObject();
+}
+
+void PutContexts(const Comparison& comparison, size_t most, JsonWriter& json) {
+  const JointTree& tree = comparison.tree;
+  Paths paths(tree);
+  json.Key("contexts");
+  json.StartArray();
+  for (size_t i = 0; i < std::min(most, comparison.contexts.size()); ++i) {
+    const uint32_t id = comparison.contexts[i].id;
+    json.StartRow();
+    paths.Put(id, json);
+    PutDifferences(comparison, tree.contexts[id].self, tree.contexts[id].all, json);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+void PutMethods(const Comparison& comparison, size_t most, JsonWriter& json) {
+  const JointTree& tree = comparison.tree;
+  json.Key("methods");
+  json.StartArray();
+  for (size_t i = 0; i < std::min(most, comparison.methods.size()); ++i) {
+    const uint32_t id = comparison.methods[i].id;
+    json.StartRow();
+    json.Member("name", tree.names[id]);
+    PutDifferences(comparison, tree.methods[id].self, tree.methods[id].all, json);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+}  // namespace
+
+void PrintJson(const FlatAndContext& flat, const CompareOptions&, Output& out) {
+  JsonWriter json(out);
+  json.StartObject();
+  json.Member("report", "compare");
+  json.Key("profiles");
+  json.StartArray();
+  PutSide(flat.side, {}, json);
+  json.EndArray();
+  Paths paths(flat.tree);
+  PutMethods("methods", flat, flat.by_self, paths, json);
+  PutMethods("cumulative_methods", flat, flat.by_all, paths, json);
+  PutMethods("small_flat_large_with_callees", flat, flat.hidden, paths, json);
+  json.EndObject();
+  json.Finish();
+}
+
+void PrintJson(const Comparison& comparison, const CompareOptions& options, Output& out) {
+  JsonWriter json(out);
+  json.StartObject();
+  json.Member("report", "compare");
+  json.Key("profiles");
+  json.StartArray();
+  for (size_t side = 0; side < 2; ++side)
+    PutSide(comparison.sides[side], comparison.tree.folded[side], json);
+  json.EndArray();
+  json.Member("absolute", comparison.absolute);
+  json.Member("contexts_compared", comparison.contexts.size());
+  json.Member("contexts_beyond_error", comparison.contexts_beyond);
+  json.Member("methods_compared", comparison.methods.size());
+  json.Member("methods_beyond_error", comparison.methods_beyond);
+  PutTop(comparison.top, json);
+  PutContexts(comparison, options.top, json);
+  PutMethods(comparison, options.top, json);
+  json.EndObject();
+  json.Finish();
+}
+
+}  // namespace jprof::reports

@@ -1,0 +1,206 @@
+// Prints compare as text.
+#include <algorithm>
+#include <cmath>
+
+#include "reports/compare/compare.h"
+#include "reports/tree/header.h"
+
+namespace jprof::reports {
+namespace {
+
+constexpr size_t kLineCallers = 5;
+constexpr size_t kParts = 5;         // contexts of one method
+constexpr double kLeastPart = 0.05;  // of the method's own; smaller contexts are among the others
+
+// Returns the name without its signature, which is printed only for the method that the row is
+// about.
+std::string_view Short(std::string_view name) {
+  const size_t at = name.find('(');
+  return at == 0 ? name : name.substr(0, at);
+}
+
+std::string Samples(const Side& side, const Amount& amount) {
+  return side.counted ? fmt::format(" ({} samples)", Rounded(amount.samples)) : "";
+}
+
+void PrintSide(const Side& side, std::string_view label, Output& out) {
+  out.Print(" {:<9} {}: {}, {}\n", label, side.directory,
+            side.mode.empty() ? "unknown mode" : side.mode, side.how);
+  out.Print("           {}{} in methods, {}{} outside any\n",
+            AmountIn(side.unit, side.inside.value), Samples(side, side.inside),
+            AmountIn(side.unit, side.outside.value), Samples(side, side.outside));
+  for (const std::string& note : side.notes) out.Warning(fmt::format("           {}\n", note));
+}
+
+std::string Interval(const Estimate& share) {
+  return fmt::format("[{:.2f}, {:.2f}]", 100 * share.low, 100 * share.high);
+}
+
+// Prints the largest contexts only; JSON and HTML have all.
+void PrintParts(const JointTree& tree, const HotMethod& method, Output& out) {
+  size_t shown = 0;
+  size_t others = method.other_parts;
+  double other_share = method.other_share;
+  for (const Part& part : method.parts) {
+    const bool shows = shown == 0 || (shown < kParts && part.share.value >= kLeastPart);
+    if (!shows) {
+      ++others;
+      other_share += part.share.value;
+      continue;
+    }
+    ++shown;
+    const uint32_t caller = tree.contexts[part.context].parent;
+    out.Print("        {:6.2f} % of it {:<16} < {}\n", 100 * part.share.value, Interval(part.share),
+              caller == 0 ? "(the thread)" : PathText(tree, caller, kLineCallers));
+  }
+  if (others > 0) {
+    out.Print("        {:6.2f} % of it in {} other contexts\n", 100 * other_share, others);
+  }
+}
+
+void PrintHot(const FlatAndContext& flat, const std::vector<HotMethod>& methods, bool by_self,
+              Output& out) {
+  for (const HotMethod& method : methods) {
+    const Estimate& share = by_self ? method.self : method.all;
+    out.Print("{:6.2f} {:<16} {:6.2f} {}\n", 100 * share.value, Interval(share),
+              100 * (by_self ? method.all : method.self).value,
+              Shortened(flat.tree.names[method.name]));
+    PrintParts(flat.tree, method, out);
+  }
+}
+
+void PrintHeading(std::string_view title, std::string_view columns, Output& out) {
+  out.Bold(fmt::format("\n)) {}\n{}\n", title, columns));
+}
+
+std::string Rank(double correlation) {
+  return std::isnan(correlation) ? "-" : fmt::format("{:.2f}", correlation);
+}
+
+void PrintAgreement(const Comparison& comparison, Output& out) {
+  const TopTen& top = comparison.top;
+  out.Print(
+      " agree     {} of each one's top {} contexts are in both; rank correlation (Spearman) {} "
+      "over the {} of "
+      "either,\n           {} over A's, {} over B's\n",
+      top.both, top.size, Rank(top.rank_either), top.either, Rank(top.rank_a), Rank(top.rank_b));
+  if (comparison.contexts_beyond + comparison.methods_beyond == 0) {
+    out.Text(" differ    no differences beyond what the samples and the calibration leave open\n");
+    return;
+  }
+  out.Print(
+      " differ    {} of {} contexts and {} of {} methods by more than their error (95 %: one in "
+      "twenty would by "
+      "chance)\n",
+      comparison.contexts_beyond, comparison.contexts.size(), comparison.methods_beyond,
+      comparison.methods.size());
+}
+
+void PrintFolded(const Comparison& comparison, Output& out) {
+  for (size_t side = 0; side < 2; ++side) {
+    const double part = comparison.tree.folded[side].value;
+    const double whole = comparison.sides[side].inside.value;
+    if (part <= 0) continue;
+    out.Print(
+        " folded    {:.1f} % of {} was in native, kernel and VM frames that cannot be compared: it "
+        "counts for the method that called them\n",
+        100 * part / whole, side == 0 ? "A" : "B");
+  }
+}
+
+// Formats a value in percent, or in the unit of the metric.
+std::string Figure(const Comparison& comparison, double value, bool sign = false) {
+  if (!comparison.absolute)
+    return sign ? fmt::format("{:+.2f}", 100 * value) : fmt::format("{:.2f}", 100 * value);
+  return sign ? fmt::format("{:+}", Rounded(value)) : fmt::format("{}", Rounded(value));
+}
+
+void PrintDifference(const Comparison& comparison, const Difference& difference,
+                     std::string_view name, Output& out) {
+  const auto figure = [&](double value, bool sign = false) {
+    return Figure(comparison, value, sign);
+  };
+  const int width = comparison.absolute ? 14 : 7;
+  const std::string interval =
+      "[" + figure(difference.change.low, true) + ", " + figure(difference.change.high, true) + "]";
+  out.Print("{} {:>{}} {:<{}} {:>{}} {:>{}} {}\n", difference.within ? '~' : ' ',
+            figure(difference.change.value, true), width, interval, 2 * width + 4,
+            figure(difference.a.value), width, figure(difference.b.value), width, name);
+}
+
+std::string DifferenceColumns(bool absolute, std::string_view name) {
+  const int width = absolute ? 14 : 7;
+  return fmt::format("  {:>{}} {:<{}} {:>{}} {:>{}} {}", absolute ? "B-A" : "B-A %", width,
+                     "[95 % from, to]", 2 * width + 4, absolute ? "A" : "A %", width,
+                     absolute ? "B" : "B %", width, name);
+}
+
+}  // namespace
+
+std::string PathText(const JointTree& tree, uint32_t context, size_t callers) {
+  const std::vector<uint32_t> path = tree.PathTo(context);
+  std::string text;
+  size_t shown = 0;
+  for (size_t i = path.size(); i > 0;) {
+    const uint32_t name = tree.contexts[path[i - 1]].name;
+    size_t same = 0;
+    if (shown > callers) return text + fmt::format(" < ... ({} more)", i);
+    while (i > 0 && tree.contexts[path[i - 1]].name == name) --i, ++same;
+    text += text.empty() ? Shortened(tree.names[name]) : " < " + Shortened(Short(tree.names[name]));
+    if (same > 1) text += fmt::format(" x{}", same);
+    ++shown;
+  }
+  return text;
+}
+
+void PrintText(const FlatAndContext& flat, const CompareOptions&, Output& out) {
+  out.Bold(fmt::format("jprof compare of {}: flat against contextual\n", flat.side.directory));
+  PrintSide(flat.side, "profile", out);
+  out.Text(
+      " legend    SELF% in the method itself, CUM% with all it called, of what was in methods; [95 "
+      "%] where the truth\n"
+      "           is, for all that this many samples (or the calibration's error) can say; below "
+      "each method who called\n"
+      "           it when, nearest caller first (x3: three times in a row), with shares of the "
+      "method's own\n");
+  PrintHeading("Hot methods, and the contexts of their own time",
+               " SELF% [95 %]           CUM% NAME", out);
+  PrintHot(flat, flat.by_self, /*by_self=*/true, out);
+  PrintHeading("Hot with all they called, and the contexts of that",
+               "  CUM% [95 %]          SELF% NAME", out);
+  PrintHot(flat, flat.by_all, /*by_self=*/false, out);
+  PrintHeading("Small flat, large with callees: below a tenth of what they cost in all",
+               "  CUM% [95 %]          SELF% NAME", out);
+  PrintHot(flat, flat.hidden, /*by_self=*/false, out);
+  if (flat.hidden.empty()) out.Text("   none\n");
+}
+
+void PrintText(const Comparison& comparison, const CompareOptions& options, Output& out) {
+  out.Bold(fmt::format("jprof compare of {} (A) and {} (B)\n", comparison.sides[0].directory,
+                       comparison.sides[1].directory));
+  PrintSide(comparison.sides[0], "A", out);
+  PrintSide(comparison.sides[1], "B", out);
+  PrintFolded(comparison, out);
+  PrintAgreement(comparison, out);
+  out.Print(
+      " legend    {}; B-A with its 95 % interval; ~ within the error;\n"
+      "           contexts: method < caller < ... (x3: three times in a row), each without what it "
+      "called\n",
+      comparison.absolute ? "values in " + comparison.sides[0].unit
+                          : "shares of all that was in methods");
+  PrintHeading("Contexts", DifferenceColumns(comparison.absolute, "CONTEXT"), out);
+  const JointTree& tree = comparison.tree;
+  for (size_t i = 0; i < std::min(options.top, comparison.contexts.size()); ++i) {
+    const uint32_t context = comparison.contexts[i].id;
+    PrintDifference(comparison, comparison.Of(tree.contexts[context].self),
+                    PathText(tree, context, kLineCallers), out);
+  }
+  PrintHeading("Methods", DifferenceColumns(comparison.absolute, "NAME"), out);
+  for (size_t i = 0; i < std::min(options.top, comparison.methods.size()); ++i) {
+    const uint32_t name = comparison.methods[i].id;
+    PrintDifference(comparison, comparison.Of(tree.methods[name].self), Shortened(tree.names[name]),
+                    out);
+  }
+}
+
+}  // namespace jprof::reports

@@ -1,0 +1,36 @@
+// Makes the rows of the report arc, and prints its head.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "reports/itrace/arc.h"
+#include "reports/print/json_writer.h"
+
+namespace jprof::reports {
+
+// A row of the table of functions or of the table of calls.
+struct ArcRow {
+  std::optional<uint32_t> caller;  // empty for a function
+  uint32_t function = 0;           // or the callee
+  FunctionSums sums;
+};
+
+struct ArcTable {
+  ArcRecording& arcs;
+  const ArcOptions& options;
+  ArcTrace trace = {};
+  std::vector<ArcRow> functions = {};  // the most instructions of their own first
+  std::vector<ArcRow> calls = {};      // the most instructions first
+
+  const ArcFunction& function(uint32_t number) const { return arcs.code->functions()[number]; }
+  bool IsWanted(uint32_t number) const { return function(number).name.contains(options.function); }
+};
+
+// Walks over the trace. The table refers to the arguments, which must outlive it.
+ArcTable MakeArcTable(ArcRecording& arcs, const ArcOptions& options);
+
+void PrintArcHead(const ArcTable& table, Output& out);
+void JsonArcHead(const ArcTable& table, JsonWriter& json);
+
+}  // namespace jprof::reports

@@ -1,0 +1,91 @@
+#include "reports/print/output.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <system_error>
+
+#include "common/errno_text.h"
+
+namespace jprof::reports {
+
+bool ShowsColour(std::FILE* file) {
+  return isatty(fileno(file)) != 0 && std::getenv("NO_COLOR") == nullptr;
+}
+
+int64_t Rounded(double value) {
+  if (std::isnan(value)) return 0;
+  if (value >= 9.2e18) return INT64_MAX;
+  if (value <= -9.2e18) return INT64_MIN;
+  return std::llround(value);
+}
+
+Tenths::Tenths(double value) {
+  const int64_t tenths = Rounded(value * 10);
+  const bool negative = tenths < 0;
+  const uint64_t size =
+      negative ? 0 - static_cast<uint64_t>(tenths) : static_cast<uint64_t>(tenths);
+  const fmt::format_int whole(size / 10);
+  if (negative) digits_[size_++] = '-';
+  std::memcpy(digits_ + size_, whole.data(), whole.size());
+  size_ += whole.size();
+  if (size % 10 == 0) return;
+  digits_[size_++] = '.';
+  digits_[size_++] = static_cast<char>('0' + size % 10);
+}
+
+void Output::Number(double value) { Text(Tenths(value).text()); }
+
+void Output::Styled(std::string_view style, std::string_view text) {
+  if (colour_) Text(style);
+  Text(text);
+  if (colour_) Text("\033[0m");
+}
+
+void Output::Flush() {
+  if (error_ == 0 && buffer_.size() > 0 &&
+      std::fwrite(buffer_.data(), 1, buffer_.size(), file_) != buffer_.size()) {
+    error_ = errno;
+  }
+  buffer_.clear();
+}
+
+Result<void> Output::Finish() {
+  Flush();
+  if (error_ == 0 && std::fflush(file_) != 0) error_ = errno;
+  for (const std::string& remark : std::exchange(remarks_, {}))
+    fmt::print(stderr, "jprof: {}\n", remark);
+  if (error_ == 0 || error_ == EPIPE) return {};
+  return Fail("the report could not be written: {}; free some space or write it elsewhere",
+              ErrnoText(error_));
+}
+
+std::string Shortened(std::string_view text) {
+  if (text.size() <= kShownText) return std::string(text);
+  const auto is_inside = [text](size_t at) { return (text[at] & 0xc0) == 0x80; };  // of a character
+  size_t head = 2 * kShownText / 3, tail = text.size() - kShownText / 4;
+  while (head > 0 && is_inside(head)) --head;
+  while (tail < text.size() && is_inside(tail)) ++tail;
+  return fmt::format("{}... ({} bytes) ...{}", text.substr(0, head), text.size(),
+                     text.substr(tail));
+}
+
+Result<std::string> PrintedText(const std::function<Result<void>(Output&)>& print) {
+  char* text = nullptr;
+  size_t size = 0;
+  std::FILE* file = open_memstream(&text, &size);
+  if (file == nullptr) return Fail("not enough memory for a text");
+  Output out(file);
+  auto written = print(out);
+  if (written) written = out.Finish();
+  std::fclose(file);
+  const std::unique_ptr<char, decltype(&std::free)> owner(text, std::free);
+  if (!written) return std::unexpected(written.error());
+  return std::string(text, size);
+}
+
+}  // namespace jprof::reports

@@ -1,0 +1,254 @@
+#include "reports/ticks/tprof.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <unordered_map>
+
+#include "profile/files/printable_text.h"
+#include "reports/print/formats.h"
+#include "reports/print/statistics.h"
+
+namespace jprof::reports {
+namespace {
+
+// The parts by which a stanza groups ticks.
+enum Part { kProcess, kThread, kModule, kSymbol };
+constexpr const char* kLabels[] = {"PID", "TID", "MOD", "SYM"};
+
+struct Stanza {
+  const char* name;
+  std::vector<Part> parts;
+};
+
+const std::array<Stanza, 8>& Stanzas() {
+  static const std::array<Stanza, 8> stanzas = {{
+      {"Process", {kProcess}},
+      {"Process_Module", {kProcess, kModule}},
+      {"Process_Module_Symbol", {kProcess, kModule, kSymbol}},
+      {"Process_Thread", {kProcess, kThread}},
+      {"Process_Thread_Module", {kProcess, kThread, kModule}},
+      {"Process_Thread_Module_Symbol", {kProcess, kThread, kModule, kSymbol}},
+      {"Module", {kModule}},
+      {"Module_Symbol", {kModule, kSymbol}},
+  }};
+  return stanzas;
+}
+
+uint32_t NameOf(const Tick& tick, Part part) {
+  const uint32_t names[] = {tick.process, tick.thread, tick.module, tick.symbol};
+  return names[part];
+}
+
+// Ticks that agree in one part.
+struct Group {
+  uint32_t name = 0;
+  std::vector<const Tick*> ticks;
+};
+
+// Groups ticks by this part, the most ticks first. Equal groups are in the order of their names, so
+// that output repeats.
+std::vector<Group> GroupBy(std::span<const Tick* const> ticks, Part part, const TickTable& table) {
+  std::unordered_map<uint32_t, size_t> places;
+  std::vector<Group> groups;
+  for (const Tick* tick : ticks) {
+    const uint32_t name = NameOf(*tick, part);
+    const auto [place, is_new] = places.try_emplace(name, groups.size());
+    if (is_new) groups.push_back({name, {}});
+    groups[place->second].ticks.push_back(tick);
+  }
+  std::ranges::sort(groups, [&table](const Group& a, const Group& b) {
+    if (a.ticks.size() != b.ticks.size()) return a.ticks.size() > b.ticks.size();
+    return table.names[a.name] < table.names[b.name];
+  });
+  return groups;
+}
+
+class Printer {
+ public:
+  Printer(Recording& recording, const TickTable& table, const TprofOptions& options, Output& out)
+      : recording_(recording), table_(table), options_(options), out_(out) {
+    for (const Tick& tick : table.ticks) all_.push_back(&tick);
+  }
+
+  void Print(const Stanza& stanza) {
+    constexpr std::string_view kRule = "================================";
+    out_.Print("{}\n", kRule);
+    out_.Bold(fmt::format("    )) {}\n", stanza.name));
+    out_.Print("{}\n\n    LAB        TKS    %%%    NAMES\n\n", kRule);
+    Level(all_, stanza.parts, 0);
+    out_.Text(stanza.parts.size() > 1 ? "\n" : "\n\n");
+  }
+
+ private:
+  double Share(size_t ticks) const { return PercentOf(ticks, all_.size()); }
+
+  void Row(const char* label, size_t depth, size_t ticks, std::string_view name) {
+    const std::string indent(depth, ' ');
+    out_.Print("    {}{}{:{}} {:>6} {:>6.2f}    {}{}\n", indent, label, "", 4 - depth, ticks,
+               Share(ticks), indent, Shortened(name));
+  }
+
+  void Level(std::span<const Tick* const> ticks, std::span<const Part> parts, size_t depth) {
+    size_t clipped = 0, clipped_ticks = 0;
+    for (const Group& group : GroupBy(ticks, parts[0], table_)) {
+      if (Share(group.ticks.size()) < options_.clip) {
+        ++clipped;
+        clipped_ticks += group.ticks.size();
+        continue;
+      }
+      Row(kLabels[parts[0]], depth, group.ticks.size(), table_.names[group.name]);
+      if (parts.size() > 1)
+        Level(group.ticks, parts.subspan(1), depth + 1);
+      else if (options_.by_line && parts[0] == kSymbol && depth == 1)
+        Lines(group.ticks, depth + 1);
+      if (depth == 0 && parts.size() > 1) out_.Text("\n");
+    }
+    if (clipped > 0)
+      Row("...", depth, clipped_ticks, fmt::format("({} below {} %)", clipped, options_.clip));
+  }
+
+  // Prints the source lines of one symbol's ticks.
+  void Lines(std::span<const Tick* const> ticks, size_t depth) {
+    std::map<std::pair<std::string, uint32_t>, size_t> lines;
+    for (const Tick* tick : ticks) {
+      const auto frames = recording_.resolver->Frames(tick->pid, tick->address, tick->time);
+      if (frames.empty() || (frames[0].file.empty() && frames[0].line == 0)) continue;
+      ++lines[{frames[0].file, frames[0].line}];
+    }
+    for (const auto& [line, count] : lines) {
+      Row("LIN", depth, count,
+          fmt::format("{}:{}", line.first.empty() ? "line" : profile::CleanText(line.first),
+                      line.second));
+    }
+  }
+
+  Recording& recording_;
+  const TickTable& table_;
+  const TprofOptions& options_;
+  Output& out_;
+  std::vector<const Tick*> all_;
+};
+
+// All four names and how many ticks have them.
+struct FlatRow {
+  Tick tick;
+  size_t ticks = 0;
+};
+
+std::vector<FlatRow> FlatRows(const TickTable& table) {
+  std::map<std::array<uint32_t, 4>, FlatRow> rows;
+  for (const Tick& tick : table.ticks) {
+    FlatRow& row = rows[{tick.process, tick.thread, tick.module, tick.symbol}];
+    row.tick = tick;
+    ++row.ticks;
+  }
+  std::vector<FlatRow> flat;
+  for (auto& [names, row] : rows) flat.push_back(row);
+  std::ranges::stable_sort(flat,
+                           [](const FlatRow& a, const FlatRow& b) { return a.ticks > b.ticks; });
+  return flat;
+}
+
+struct NamedRow {
+  const TickTable& table;
+  const FlatRow& row;
+
+  Value Name(uint32_t Tick::*part) const { return Value::Text(table.names[row.tick.*part]); }
+};
+
+Columns<NamedRow> FlatColumns(View view) {
+  constexpr unsigned kBoth = kCsv | kJson;
+  Columns<NamedRow> columns(view);
+  columns.Add(kBoth, {"process"}, [](const NamedRow& row) { return row.Name(&Tick::process); });
+  columns.Add(kJson, {"pid"}, [](const NamedRow& row) { return Value::Integer(row.row.tick.pid); });
+  columns.Add(kBoth, {"thread"}, [](const NamedRow& row) { return row.Name(&Tick::thread); });
+  columns.Add(kBoth, {"module"}, [](const NamedRow& row) { return row.Name(&Tick::module); });
+  columns.Add(kBoth, {"symbol"}, [](const NamedRow& row) { return row.Name(&Tick::symbol); });
+  columns.Add(kBoth, {"ticks"}, [](const NamedRow& row) { return Value::Integer(row.row.ticks); });
+  return columns;
+}
+
+// What is missing or could not be read.
+struct Shortcomings {
+  std::vector<std::string> notes, damages, complaints;
+
+  template <typename Visit>
+  void ForEach(const Visit& visit) const {
+    std::ranges::for_each(notes, visit);
+    for (const std::string& damage : damages) visit("damaged: " + damage);
+    std::ranges::for_each(complaints, visit);
+  }
+};
+
+Shortcomings ShortcomingsOf(const Recording& recording, const TickTable& table) {
+  Shortcomings of = {.notes = recording.notes, .complaints = table.complaints};
+  for (const std::string& damage : recording.log.damages())
+    of.damages.push_back(profile::CleanText(damage));
+  return of;
+}
+
+// Prints one row for all ticks that agree in all names.
+void PrintFlat(const Recording& recording, const TickTable& table, Format format, Output& out) {
+  const Layout layout = {.head = {.json = [&](JsonWriter& json) {
+                           json.Member("report", "tprof");
+                           json.Member("start_ns", recording.log.header().start_ns);
+                           json.Member("end_ns", recording.log.end_ns());
+                           json.Member("ticks", table.ticks.size());
+                           json.Member("lost", recording.log.lost());
+                           json.Member("unresolved", table.unresolved);
+                           const Shortcomings of = ShortcomingsOf(recording, table);
+                           json.StringsMember("notes", of.notes);
+                           json.StringsMember("damages", of.damages);
+                           json.StringsMember("complaints", of.complaints);
+                         }}};
+  const auto writer = EntryOf(format).make(layout, out);
+  Columns<NamedRow> columns = FlatColumns(EntryOf(format).view);
+  writer->Begin(columns.columns());
+  for (const FlatRow& row : FlatRows(table)) writer->Row(columns.Of({table, row}));
+  writer->End();
+}
+
+void PrintHeader(const Recording& recording, const TickTable& table, Output& out) {
+  out.Bold("Tprof report\n\n");
+  out.Print(
+      "{}Processors: {}   trace time: {:.2f} s   total ticks: {}   lost: {}   unresolved: {} "
+      "({:.2f} %)\n",
+      recording.title, recording.log.header().cpus, RecordedSeconds(recording), table.ticks.size(),
+      recording.log.lost(), table.unresolved, PercentOf(table.unresolved, table.ticks.size()));
+  if (recording.jitted > 0)
+    out.Print("Jitted code: {} methods and stubs known by name\n", recording.jitted);
+  ShortcomingsOf(recording, table).ForEach([&out](const std::string& line) {
+    out.Warning(line + "\n");
+  });
+  out.Text("\n");
+}
+
+// Adds remarks about losses and damage, for which formats without a head have no place.
+void RemarkShortcomings(const Recording& recording, const TickTable& table, Output& out) {
+  if (recording.log.lost() > 0) out.Remark(fmt::format("lost: {} samples", recording.log.lost()));
+  ShortcomingsOf(recording, table).ForEach([&out](const std::string& line) { out.Remark(line); });
+}
+
+}  // namespace
+
+Result<void> PrintTprof(Recording& recording, const TprofOptions& options, Output& out) {
+  if (auto offered = CheckOffered("tprof", kStackFormats, options.format); !offered) return offered;
+  const TickTable table = NameTicks(recording);
+  const bool is_stanzas = options.annotate.empty() && options.callers.empty();
+  if (!is_stanzas || !EntryOf(options.format).head) RemarkShortcomings(recording, table, out);
+  if (!options.annotate.empty()) return PrintAnnotated(recording, table, options.annotate, out);
+  if (!options.callers.empty()) return PrintCallers(recording, table, options.callers, out);
+  if (options.format == Format::kCollapsed) {
+    PrintCollapsed(recording, table, out);
+  } else if (options.format != Format::kText) {
+    PrintFlat(recording, table, options.format, out);
+  } else {
+    PrintHeader(recording, table, out);
+    Printer printer(recording, table, options, out);
+    for (const Stanza& stanza : Stanzas()) printer.Print(stanza);
+  }
+  return {};
+}
+
+}  // namespace jprof::reports

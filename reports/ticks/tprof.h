@@ -1,0 +1,39 @@
+// Prints the report tprof, which shows where the whole machine spent its time, flat: the ticks of a
+// recording as the eight classic stanzas, and other views of them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "reports/print/output.h"
+#include "reports/ticks/recording.h"
+#include "reports/tree/source.h"
+
+namespace jprof::reports {
+
+struct TprofOptions {
+  Format format = Format::kText;
+  double clip = 0;       // rows below this percentage of all ticks are summed up in one
+  bool by_line = false;  // source lines below the symbols of Module_Symbol
+  // These replace the stanzas, for the symbols whose names contain the text:
+  std::string annotate;  // their instructions
+  std::string callers;   // their callers
+};
+
+Result<void> PrintTprof(Recording& recording, const TprofOptions& options, Output& out);
+
+// Prints the instructions, with the ticks beside each, of every symbol whose name contains
+// `wanted`, the hottest first.
+Result<void> PrintAnnotated(Recording& recording, const TickTable& table, std::string_view wanted,
+                            Output& out);
+
+// Prints a line for each process, thread and call chain, outermost first, and its ticks, in the
+// format of flame-graph tools. A recording without chains has the symbol that was hit instead.
+void PrintCollapsed(Recording& recording, const TickTable& table, Output& out);
+
+// Prints the callers of the symbols whose names contain `wanted`, by ticks in these and what they
+// called. Fails if the recording has no chains, or if no chain has such a symbol.
+Result<void> PrintCallers(Recording& recording, const TickTable& table, std::string_view wanted,
+                          Output& out);
+
+}  // namespace jprof::reports

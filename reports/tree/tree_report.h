@@ -1,0 +1,94 @@
+// Provides what the reports of a call tree share: names for the rows of a forest, and printing the
+// rows thread by thread in the requested format. log_rt.cc and scs.cc define the columns.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "reports/print/columns.h"
+#include "reports/print/output.h"
+#include "reports/print/table_writer.h"
+#include "reports/tree/forest.h"
+#include "reports/tree/walk.h"
+
+namespace jprof::reports {
+
+class NamedTree {
+ public:
+  NamedTree(Source& from, Forest& loaded, const Options& chosen)
+      : source(from), forest(loaded), options(chosen) {}
+
+  const profile::Thread& ThreadOf(uint32_t root) const {
+    return source.reader.threads()[forest.rows.rows[root].thread];
+  }
+  bool merged() const { return options.merged; }
+  // Returns the thread id of the root's rows, or 0 if all threads are one tree.
+  uint32_t TidOf(uint32_t root) const { return merged() ? 0 : ThreadOf(root).record.tid; }
+
+  char Type(const ShownRow& shown) const {
+    if (shown.row == kNoRow) return Letter(MethodType::kOther);
+    const Row& row = forest.rows.rows[shown.row];
+    return forest.names.LetterOf(row.method, row.type, options.static_letters);
+  }
+
+  // Returns a name that is valid until the next call.
+  std::string_view Name(const ShownRow& shown) {
+    if (shown.row == kNoRow) return text_ = fmt::format("(hidden: {} rows)", shown.hidden);
+    const Row& row = forest.rows.rows[shown.row];
+    if (row.method != profile::kRootMethod) return forest.names.Of(row.method);
+    return merged() ? "(all threads)" : std::string_view(ThreadOf(shown.row).name);
+  }
+
+  Source& source;
+  Forest& forest;
+  const Options& options;
+
+ private:
+  std::string text_;
+};
+
+// A row as the columns' getters see it.
+struct TreeRow {
+  NamedTree& tree;
+  const ShownRow& shown;
+  uint32_t tid;         // of its thread; 0 if all threads are one tree
+  char type;            // the letter
+  std::string& buffer;  // for a text that is made for this row
+
+  Value TypeText() const { return Value::Text({&type, 1}); }
+  // Returns the name behind its letter ("J:", or "--" before a class of objects). Threads
+  // have their id.
+  Value MarkedName() const;
+};
+
+using TreeColumns = Columns<TreeRow>;
+
+// Adds the columns that identify a row: `id`, `parent`, `level`, `tid`, `type`, and in JSON `name`.
+void AddIdentity(TreeColumns& columns);
+// Adds one value of each metric, as a JSON array.
+void AddList(TreeColumns& columns, const NamedTree& tree, const char* name,
+             double (*raw)(const ShownRow& shown, size_t metric));
+// Adds one value of metric `m`, named NAME:METRIC.
+void AddCsv(TreeColumns& columns, const NamedTree& tree, const char* name, size_t m,
+            double (*raw)(const ShownRow& shown, size_t metric));
+
+// These return the raw values of a row that columns are made of.
+namespace raw {
+inline double Base(const ShownRow& row, size_t m) { return row.cells[m].base(); }
+inline double Raw(const ShownRow& row, size_t m) { return static_cast<double>(row.cells[m].raw); }
+inline double Adjust(const ShownRow& row, size_t m) { return row.cells[m].adjust; }
+inline double Error(const ShownRow& row, size_t m) { return row.cells[m].error; }
+inline double Cumulative(const ShownRow& row, size_t m) { return row.cumulative[m]; }
+}  // namespace raw
+
+// Prints `head`, then all threads, in any format but kCollapsed.
+void PrintTree(NamedTree& tree, TreeColumns& columns, Section head, Output& out);
+
+// Prints the head of log-rt and scs in text.
+void PrintTreeHead(NamedTree& tree, std::string_view report, Output& out);
+
+// Prints `thread;frame;frame value` lines of the first metric, or of the calls if there is no
+// metric, as flame-graph tools read them.
+Result<void> PrintCollapsed(NamedTree& tree, Output& out);
+
+}  // namespace jprof::reports
