@@ -9,8 +9,8 @@
 #include "jprof/agent/sampling_commands.h"
 #include "jprof/agent/start.h"
 #include "jprof/hookit/hook_recording.h"
-#include "jprof/recording/print_message.h"
-#include "jprof/recording/profile_directory.h"
+#include "jprof/setup/print_message.h"
+#include "jprof/setup/profile_directory.h"
 #include "options/woven_jdks.h"
 #include "profile/files/whole_file.h"
 

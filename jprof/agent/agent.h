@@ -30,8 +30,8 @@
 #include "jprof/agent/vm/jit_log.h"
 #include "jprof/agent/vm/jvmti_env.h"
 #include "jprof/engine/session.h"
-#include "jprof/recording/meta.h"
-#include "jprof/recording/plan.h"
+#include "jprof/setup/meta.h"
+#include "jprof/setup/plan.h"
 #include "options/agent_options.h"
 
 namespace jprof::agent {

@@ -21,8 +21,8 @@
 #include "jprof/agent/start.h"
 #include "jprof/agent/vm/agent_use.h"
 #include "jprof/agent/vm/jvmti_env.h"
-#include "jprof/recording/plan.h"
-#include "jprof/recording/print_message.h"
+#include "jprof/setup/plan.h"
+#include "jprof/setup/print_message.h"
 #include "options/agent_options.h"
 #include "options/option_table.h"
 

@@ -6,7 +6,7 @@
 #include "jprof/agent/agent.h"
 #include "jprof/agent/vm/agent_use.h"
 #include "jprof/agent/vm/native_threads.h"
-#include "jprof/recording/print_message.h"
+#include "jprof/setup/print_message.h"
 
 namespace jprof::agent {
 namespace {

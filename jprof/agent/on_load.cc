@@ -10,7 +10,7 @@
 
 #include "common/no_memory.h"
 #include "jprof/agent/start.h"
-#include "jprof/recording/print_message.h"
+#include "jprof/setup/print_message.h"
 #include "options/agent_options.h"
 #include "options/tool_options.h"
 

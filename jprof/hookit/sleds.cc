@@ -26,7 +26,7 @@
 #include "common/no_memory.h"
 #include "common/result.h"
 #include "jprof/engine/events.h"
-#include "jprof/recording/print_message.h"
+#include "jprof/setup/print_message.h"
 #include "profile/files/writer.h"
 
 #if defined(__x86_64__)

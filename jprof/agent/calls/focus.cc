@@ -2,7 +2,7 @@
 
 #include "jprof/hotspot/probe/handlers.h"
 #include "jprof/hotspot/vm/interpreter_entries.h"
-#include "jprof/recording/print_message.h"
+#include "jprof/setup/print_message.h"
 
 namespace jprof::agent {
 namespace {

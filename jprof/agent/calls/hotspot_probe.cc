@@ -2,7 +2,7 @@
 
 #include "jprof/hookit/hook_recording.h"
 #include "jprof/hotspot/probe/compile_focus.h"
-#include "jprof/recording/print_message.h"
+#include "jprof/setup/print_message.h"
 
 namespace jprof::agent {
 namespace {

@@ -22,7 +22,7 @@
 #include "jprof/hotspot/vm/libjvm_image.h"
 #include "jprof/hotspot/vm/load.h"
 #include "jprof/hotspot/vm/spare_word.h"
-#include "jprof/recording/print_message.h"
+#include "jprof/setup/print_message.h"
 #include "jprof/weave/counter_class.h"
 #include "options/woven_jdks.h"
 

@@ -9,7 +9,7 @@
 
 #include "common/errno_text.h"
 #include "jprof/agent/sampling/sample_signals.h"
-#include "jprof/recording/print_message.h"
+#include "jprof/setup/print_message.h"
 #include "ptm/cpu_sampler.h"
 #include "ptm/tsc.h"
 #include "ptm/virtual_clock.h"

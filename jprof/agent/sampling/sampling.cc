@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "jprof/agent/sampling/sample_reset.h"
-#include "jprof/recording/print_message.h"
+#include "jprof/setup/print_message.h"
 #include "ptm/tsc.h"
 
 namespace jprof::agent {

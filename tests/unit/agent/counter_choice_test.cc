@@ -1,5 +1,5 @@
 // What counts the calls of a call tree if the user leaves it open.
-#include "jprof/recording/counter_choice.h"
+#include "jprof/setup/counter_choice.h"
 
 #include <gtest/gtest.h>
 

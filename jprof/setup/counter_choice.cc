@@ -1,4 +1,4 @@
-#include "jprof/recording/counter_choice.h"
+#include "jprof/setup/counter_choice.h"
 
 #include "options/late_calls.h"
 

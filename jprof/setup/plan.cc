@@ -1,4 +1,4 @@
-#include "jprof/recording/plan.h"
+#include "jprof/setup/plan.h"
 
 #include <utility>
 

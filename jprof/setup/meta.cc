@@ -1,4 +1,4 @@
-#include "jprof/recording/meta.h"
+#include "jprof/setup/meta.h"
 
 #include <sys/utsname.h>
 #include <time.h>

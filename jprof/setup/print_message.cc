@@ -1,4 +1,4 @@
-#include "jprof/recording/print_message.h"
+#include "jprof/setup/print_message.h"
 
 #include <pthread.h>
 

@@ -1,4 +1,4 @@
-#include "jprof/recording/profile_directory.h"
+#include "jprof/setup/profile_directory.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
