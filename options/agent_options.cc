@@ -11,7 +11,7 @@
 #include "options/option_table.h"
 #include "ptm/sampling_rate.h"
 
-namespace jprof::agent {
+namespace jprof::options {
 namespace {
 
 using OptionNames = std::initializer_list<std::string_view>;
@@ -209,4 +209,4 @@ std::string ToString(const AgentOptions& options) {
   return mode + others;
 }
 
-}  // namespace jprof::agent
+}  // namespace jprof::options

@@ -21,7 +21,7 @@
 #include "options/triggers.h"
 #include "ptm/thread_timer.h"
 
-namespace jprof::agent {
+namespace jprof::options {
 
 // kTprof writes the log of jitted code and nothing else. kScs samples stacks.
 enum class Mode { kCalltree, kCallflow, kTrace, kTprof, kScs };
@@ -118,4 +118,4 @@ std::string ToString(const AgentOptions& options);
 // Returns the text that HELP prints.
 std::string AgentHelp();
 
-}  // namespace jprof::agent
+}  // namespace jprof::options

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <ranges>
 
-namespace jprof::agent {
+namespace jprof::options {
 namespace {
 
 constexpr std::string_view kApplication = "app";
@@ -190,4 +190,4 @@ std::string ToString(const Filter& filter) {
   return text;
 }
 
-}  // namespace jprof::agent
+}  // namespace jprof::options

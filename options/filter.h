@@ -12,7 +12,7 @@
 
 #include "common/result.h"
 
-namespace jprof::agent {
+namespace jprof::options {
 
 // One item of a filter: "+pattern" or "-pattern"; without a sign it includes. The last matching
 // item decides. A name that matches no item is excluded if the first item includes, and included if
@@ -60,4 +60,4 @@ Result<Filter> ParseFilter(std::string_view value, Names names);
 // Writes every item with its sign.
 std::string ToString(const Filter& filter);
 
-}  // namespace jprof::agent
+}  // namespace jprof::options

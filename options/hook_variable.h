@@ -1,8 +1,8 @@
 // The environment variable with the options of the agent for a program with hooks.
 #pragma once
 
-namespace jprof::agent {
+namespace jprof::options {
 
 inline constexpr char kHookOptionsVariable[] = "JPROF_HOOKS";
 
-}  // namespace jprof::agent
+}  // namespace jprof::options

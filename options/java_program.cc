@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string_view>
 
-namespace jprof::agent {
+namespace jprof::options {
 namespace {
 
 namespace fs = std::filesystem;
@@ -112,4 +112,4 @@ bool OnlyAsksTheVm(const std::vector<std::string>& command) {
                               [](const std::string& word) { return word.starts_with('@'); });
 }
 
-}  // namespace jprof::agent
+}  // namespace jprof::options

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace jprof::agent {
+namespace jprof::options {
 
 // Returns the name of a profile of this command, without ".jprof": the main class without its
 // package, or the jar without its folder, else the program.
@@ -18,4 +18,4 @@ std::string CommandText(const std::vector<std::string>& command);
 // false if the command line does not show it (@FILE).
 bool OnlyAsksTheVm(const std::vector<std::string>& command);
 
-}  // namespace jprof::agent
+}  // namespace jprof::options

@@ -5,7 +5,7 @@
 
 #include "options/option_table.h"
 
-namespace jprof::agent {
+namespace jprof::options {
 namespace {
 
 // Returns a text such as "OUT=DIR" or "SAMPLE[=N]".
@@ -44,4 +44,4 @@ std::string OptionsMarkdown() {
   return text;
 }
 
-}  // namespace jprof::agent
+}  // namespace jprof::options

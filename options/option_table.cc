@@ -5,7 +5,7 @@
 
 #include "ptm/sampling_rate.h"
 
-namespace jprof::agent {
+namespace jprof::options {
 namespace {
 
 using O = AgentOptions;
@@ -155,4 +155,4 @@ std::string_view NameOf(const Option& option, Interface interface) {
   return option.flag.substr(option.flag.rfind(',') + 1);
 }
 
-}  // namespace jprof::agent
+}  // namespace jprof::options

@@ -15,7 +15,7 @@
 
 #include "options/agent_options.h"
 
-namespace jprof::agent {
+namespace jprof::options {
 
 // Each of these types states what an option sets, by the type of its value.
 struct ModeOption {
@@ -111,4 +111,4 @@ std::span<const std::string_view> ChoicesOf(const Option& option);
 // Returns the rows of the table in docs/AGENT_OPTIONS.md.
 std::string OptionsMarkdown();
 
-}  // namespace jprof::agent
+}  // namespace jprof::options

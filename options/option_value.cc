@@ -8,7 +8,7 @@
 #include "options/option_table.h"
 #include "ptm/sampling_rate.h"
 
-namespace jprof::agent {
+namespace jprof::options {
 namespace {
 
 using Done = Result<void>;
@@ -233,4 +233,4 @@ std::span<const std::string_view> ChoicesOf(const Option& option) {
   return std::visit(ChoiceNames(), option.target);
 }
 
-}  // namespace jprof::agent
+}  // namespace jprof::options

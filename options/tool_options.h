@@ -1,7 +1,7 @@
 // The environment variable that brings the agent to the JVMs of a command.
 #pragma once
 
-namespace jprof::agent {
+namespace jprof::options {
 
 inline constexpr char kToolOptions[] = "JAVA_TOOL_OPTIONS";
 // Holds the value of JAVA_TOOL_OPTIONS while the agent is among the launcher's arguments instead
@@ -15,4 +15,4 @@ inline constexpr char kAgentLibraryInOptions[] = "/libjprof.so=";
 // agent's library.
 inline constexpr char kLaunchLibrary[] = "libjprof_java.so";
 
-}  // namespace jprof::agent
+}  // namespace jprof::options

@@ -8,7 +8,7 @@
 #include "common/nearest.h"
 #include "ptm/sampling_rate.h"
 
-namespace jprof::agent {
+namespace jprof::options {
 namespace {
 
 struct KnownTrigger {
@@ -182,4 +182,4 @@ std::vector<profile::Metric> MetricsOf(std::span<const Trigger> triggers) {
   return all;
 }
 
-}  // namespace jprof::agent
+}  // namespace jprof::options

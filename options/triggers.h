@@ -13,7 +13,7 @@
 #include "profile/files/meta.h"
 #include "ptm/event_spec.h"
 
-namespace jprof::agent {
+namespace jprof::options {
 
 inline constexpr size_t kMostMetrics = 8;  // of a profile
 
@@ -64,4 +64,4 @@ std::string TriggerHelp();
 std::vector<profile::Metric> MetricsOf(const Trigger& trigger);
 std::vector<profile::Metric> MetricsOf(std::span<const Trigger> triggers);
 
-}  // namespace jprof::agent
+}  // namespace jprof::options

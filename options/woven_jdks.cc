@@ -1,6 +1,6 @@
 #include "options/woven_jdks.h"
 
-namespace jprof::agent {
+namespace jprof::options {
 
 Result<void> CheckWovenJdk(int version) {
   if (version == 19 || version == 20)
@@ -12,4 +12,4 @@ Result<void> CheckWovenJdk(int version) {
   return {};
 }
 
-}  // namespace jprof::agent
+}  // namespace jprof::options

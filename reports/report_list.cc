@@ -2,6 +2,8 @@
 
 #include <ranges>
 
+#include "reports/tree/header.h"
+
 namespace jprof::reports {
 namespace {
 

@@ -3,4 +3,4 @@
 
 #include "options/option_table.h"
 
-int main() { std::fputs(jprof::agent::OptionsMarkdown().c_str(), stdout); }
+int main() { std::fputs(jprof::options::OptionsMarkdown().c_str(), stdout); }

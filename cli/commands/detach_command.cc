@@ -35,7 +35,7 @@ Result<int> Detach(const std::string& text) {
   const auto target = record::FindTarget(*pid);
   if (!target) return std::unexpected(target.error());
   const auto command = procfs::CommandLine(*pid);
-  const std::string name = command.empty() ? "java" : agent::ProfileName(command);
+  const std::string name = command.empty() ? "java" : options::ProfileName(command);
   const record::Interruption guard;
   const auto profile = record::DetachAgent(*target, fs::absolute(record::FreePlace(name)));
   if (!profile) return std::unexpected(profile.error());

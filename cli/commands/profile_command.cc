@@ -76,7 +76,7 @@ Result<int> ParseRuns(const std::string& text) {
 }
 
 RecordOptions SampledOptions(RecordOptions typed) {
-  typed.options.mode = agent::Mode::kScs;
+  typed.options.mode = options::Mode::kScs;
   typed.metrics.clear();
   return typed;
 }
@@ -87,27 +87,27 @@ Result<RecordOptions> CountedOptions(const ProfileArguments& arguments) {
   if (*mode == 0 && !arguments.typed.metrics.empty())
     return WrongUse("--metrics needs --counted callflow: calltree only counts calls");
   RecordOptions counted = arguments.typed;
-  counted.options.mode = *mode == 0 ? agent::Mode::kCalltree : agent::Mode::kCallflow;
+  counted.options.mode = *mode == 0 ? options::Mode::kCalltree : options::Mode::kCallflow;
   counted.options.fold_recursion = true;
-  counted.options.rate = agent::AgentOptions().rate;
+  counted.options.rate = options::AgentOptions().rate;
   return counted;
 }
 
 // Returns the options of the run that is both counted by woven code and sampled.
 Result<RecordOptions> BothOptions(const ProfileArguments& arguments, RecordOptions counted) {
-  if (counted.options.mode != agent::Mode::kCalltree)
+  if (counted.options.mode != options::Mode::kCalltree)
     return WrongUse("--runs auto needs --counted calltree: callflow changes the program's times");
-  counted.options.triggers = {agent::Trigger{}};
+  counted.options.triggers = {options::Trigger{}};
   counted.options.rate = arguments.typed.options.rate;
   return counted;
 }
 
-std::string HowText(const agent::AgentOptions& options) {
-  if (options.mode == agent::Mode::kCallflow) return "counted, with times";
+std::string HowText(const options::AgentOptions& options) {
+  if (options.mode == options::Mode::kCallflow) return "counted, with times";
   const uint64_t every = options.triggers.empty() ? 0 : options.triggers.front().every;
   const std::string sampled =
       every == 0 ? "sampled" : fmt::format("sampled, {}/s", 1'000'000'000 / every);
-  if (options.mode != agent::Mode::kCalltree) return sampled;
+  if (options.mode != options::Mode::kCalltree) return sampled;
   return every == 0 ? "counted" : "counted and " + sampled;
 }
 
@@ -133,7 +133,7 @@ Result<Sequence> PlanRuns(const ProfileArguments& arguments, const Command& comm
   const auto counted = CountedOptions(arguments);
   if (!counted) return std::unexpected(counted.error());
   std::string out = arguments.typed.options.out;
-  if (out.empty()) out = record::FreePlace(agent::ProfileName(command)).string();
+  if (out.empty()) out = record::FreePlace(options::ProfileName(command)).string();
   std::error_code failed;
   Sequence sequence = {.out = fs::absolute(out, failed).lexically_normal()};
   if (failed) return WrongUse("cannot resolve the path {}: {}", out, failed.message());

@@ -54,7 +54,7 @@ Row RowOf(const Jvm& jvm) {
           UptimeText(jvm.times.running),
           fmt::format("{:.1f}", jvm.times.cpu),
           jvm.has_agent ? "yes" : "-",
-          control::OneLine(agent::CommandText(jvm.command))};
+          control::OneLine(options::CommandText(jvm.command))};
 }
 
 // Prints a table with numbers to the right. The last column has no width.

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 // Returns the environment variable with the options for programs with hooks, or the end if it is
 // not set.
 auto HookOptions(const RecordingPlan& plan) {
-  return std::ranges::find(plan.launch.environment, agent::kHookOptionsVariable,
+  return std::ranges::find(plan.launch.environment, options::kHookOptionsVariable,
                            &std::pair<std::string, std::string>::first);
 }
 bool RecordsHooks(const RecordingPlan& plan) {
@@ -117,13 +117,13 @@ Examples:
 
 std::string ScsHelp() {
   return "\n\nEvents of the JVM (--event E or E=N; the number shown is the default):\n" +
-         agent::TriggerHelp() + kScsExamples;
+         options::TriggerHelp() + kScsExamples;
 }
 
 // Declares a command that records. `help` is the end of the footer.
-Action RecordingCommand(agent::Mode mode, const std::string& help, CLI::App& sub,
+Action RecordingCommand(options::Mode mode, const std::string& help, CLI::App& sub,
                         const Command& command) {
-  const bool attaches = mode != agent::Mode::kTrace;
+  const bool attaches = mode != options::Mode::kTrace;
   sub.footer(fmt::format(
       "Give the command after --:  jprof {0} [options] -- java -jar app.jar\n"
       "Any other command profiles the JVMs that it starts:  jprof {0} -- mvn test{1}{2}",
@@ -144,19 +144,19 @@ Action RecordingCommand(agent::Mode mode, const std::string& help, CLI::App& sub
 }  // namespace
 
 Action CallflowCommand(CLI::App& sub, const Command& command) {
-  return RecordingCommand(agent::Mode::kCallflow, "", sub, command);
+  return RecordingCommand(options::Mode::kCallflow, "", sub, command);
 }
 
 Action CalltreeCommand(CLI::App& sub, const Command& command) {
-  return RecordingCommand(agent::Mode::kCalltree, kCalltreeExamples, sub, command);
+  return RecordingCommand(options::Mode::kCalltree, kCalltreeExamples, sub, command);
 }
 
 Action TraceCommand(CLI::App& sub, const Command& command) {
-  return RecordingCommand(agent::Mode::kTrace, "", sub, command);
+  return RecordingCommand(options::Mode::kTrace, "", sub, command);
 }
 
 Action ScsCommand(CLI::App& sub, const Command& command) {
-  return RecordingCommand(agent::Mode::kScs, ScsHelp(), sub, command);
+  return RecordingCommand(options::Mode::kScs, ScsHelp(), sub, command);
 }
 
 }  // namespace jprof::cli

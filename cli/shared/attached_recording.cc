@@ -76,11 +76,11 @@ Result<void> PutInPlace(const fs::path& profile, const fs::path& place) {
 
 }  // namespace
 
-void AddAttachOptions(CLI::App& sub, agent::Mode mode, AttachArguments& arguments) {
+void AddAttachOptions(CLI::App& sub, options::Mode mode, AttachArguments& arguments) {
   sub.add_option("--pid", arguments.pid,
                  "record this JVM, which runs already, instead of a command; `jprof ps` lists them")
       ->type_name("PID");
-  if (mode == agent::Mode::kScs) return;  // the agent has the option
+  if (mode == options::Mode::kScs) return;  // the agent has the option
   sub.add_option("--duration", arguments.duration,
                  "with --pid: seconds to record (default: until Ctrl-C or the JVM's end)")
       ->type_name("S")
@@ -98,7 +98,7 @@ Result<void> CheckAttach(const CLI::App& sub, const RecordOptions& typed,
     return WrongUse("{}", UnknownArgument(sub, extra.front()));
   if (!extra.empty() || !command.empty())
     return WrongUse("give either --pid or a command, not both");
-  if (typed.options.children != agent::Children::kAuto)
+  if (typed.options.children != options::Children::kAuto)
     return WrongUse("--children is about the JVMs that a command starts: leave it out with --pid");
   return {};
 }
@@ -109,7 +109,7 @@ Result<int> RecordRunning(const RecordOptions& typed, const AttachArguments& arg
   auto target = record::FindTarget(*pid);
   if (!target) return std::unexpected(target.error());
   const auto command = procfs::CommandLine(*pid);
-  const auto plan = PlanAttach(typed, command.empty() ? "java" : agent::ProfileName(command));
+  const auto plan = PlanAttach(typed, command.empty() ? "java" : options::ProfileName(command));
   if (!plan) return std::unexpected(plan.error());
   for (const std::string& note : plan->notes) PrintError(note);
   if (const auto note = UncalibratedNote(typed.options.mode); !note.empty()) PrintError(note);

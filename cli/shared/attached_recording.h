@@ -17,7 +17,7 @@ struct AttachArguments {
 };
 
 // Declares --pid, and --duration where the mode has no such option. `arguments` must outlive `sub`.
-void AddAttachOptions(CLI::App& sub, agent::Mode mode, AttachArguments& arguments);
+void AddAttachOptions(CLI::App& sub, options::Mode mode, AttachArguments& arguments);
 
 // Fails with kWrongUse if options exclude each other. Call also without --pid.
 Result<void> CheckAttach(const CLI::App& sub, const RecordOptions& typed,

@@ -16,16 +16,16 @@ namespace {
 constexpr uint64_t kDefaultPeriod = 1'000'000;
 
 // Returns the choices, such as "auto|perf|posix", or the word of the table, such as "DIR".
-std::string ValueName(const agent::Option& option, std::string_view word) {
-  const auto choices = agent::ChoicesOf(option);
+std::string ValueName(const options::Option& option, std::string_view word) {
+  const auto choices = options::ChoicesOf(option);
   return choices.empty() ? std::string(word) : fmt::format("{}", fmt::join(choices, "|"));
 }
 
-void AddFlag(CLI::App& sub, const agent::Option& option, RecordOptions& typed,
+void AddFlag(CLI::App& sub, const options::Option& option, RecordOptions& typed,
              const std::string& help) {
   const std::string flag(option.flag);
   const auto set = [&typed, &option](const std::string& value) {
-    auto done = agent::Set(option, value, agent::Interface::kCommandLine, typed.options);
+    auto done = options::Set(option, value, options::Interface::kCommandLine, typed.options);
     if (!done && !typed.error) typed.error = std::move(done.error());
   };
   if (option.flag == "--event") {
@@ -49,20 +49,20 @@ void AddFlag(CLI::App& sub, const agent::Option& option, RecordOptions& typed,
 
 // Parses an event of the JVM, or an event of the processor or the kernel by its PAPI or perf name.
 // The agent cannot resolve these names.
-Result<agent::Trigger> ParseEvent(std::string_view typed, std::vector<std::string>& notes) {
+Result<options::Trigger> ParseEvent(std::string_view typed, std::vector<std::string>& notes) {
   const size_t equals = typed.find('=');
   const std::string names[] = {std::string(typed.substr(0, equals))};
-  if (agent::IsTriggerName(names[0])) return agent::ParseTrigger(typed);
+  if (options::IsTriggerName(names[0])) return options::ParseTrigger(typed);
   auto event = ptm::CheckMetrics(names);
   if (!event) return WrongUse("{}; events of the JVM: jprof scs --help", event.error().message);
   std::ranges::move(event->notes, std::back_inserter(notes));
-  agent::Trigger trigger = {.kind = agent::TriggerKind::kEvent,
-                            .every = kDefaultPeriod,
-                            .event = event->metrics.front().AgentName()};
-  if (!agent::IsTriggerName(trigger.event)) return agent::ParseTrigger(typed);
+  options::Trigger trigger = {.kind = options::TriggerKind::kEvent,
+                              .every = kDefaultPeriod,
+                              .event = event->metrics.front().AgentName()};
+  if (!options::IsTriggerName(trigger.event)) return options::ParseTrigger(typed);
   const auto period =
       equals == typed.npos ? std::to_string(kDefaultPeriod) : std::string(typed.substr(equals + 1));
-  if (const auto set = agent::SetPeriod(trigger, names[0], period); !set)
+  if (const auto set = options::SetPeriod(trigger, names[0], period); !set)
     return std::unexpected(set.error());
   return trigger;
 }
@@ -72,8 +72,8 @@ Result<void> AddEvents(const RecordOptions& typed, ResolvedOptions& resolved) {
     for (const auto part : std::views::split(list, '+')) {
       auto trigger = ParseEvent(std::string_view(part), resolved.notes);
       if (!trigger) return WrongUse("--event: {}", trigger.error().message);
-      const auto added =
-          agent::AddTrigger(resolved.options.triggers, *std::move(trigger), std::string_view(part));
+      const auto added = options::AddTrigger(resolved.options.triggers, *std::move(trigger),
+                                             std::string_view(part));
       if (!added) return WrongUse("--event: {}", added.error().message);
     }
   }
@@ -92,8 +92,8 @@ Result<void> AddMetrics(const RecordOptions& typed, ResolvedOptions& resolved) {
   return {};
 }
 
-std::unexpected<Error> UsageError(const agent::OptionError& error) {
-  return WrongUse("{}", agent::Render(error, agent::Interface::kCommandLine));
+std::unexpected<Error> UsageError(const options::OptionError& error) {
+  return WrongUse("{}", options::Render(error, options::Interface::kCommandLine));
 }
 
 }  // namespace
@@ -109,16 +109,16 @@ std::vector<std::string> SplitMetrics(std::string_view text) {
 }
 
 void AddOptions(CLI::App& sub, RecordOptions& typed) {
-  for (const agent::Option& option : agent::OptionTable()) {
-    const bool has = (option.commands & agent::CommandOf(typed.options.mode)) != 0;
-    if (has && !option.flag.empty()) AddFlag(sub, option, typed, agent::HelpOf(option));
+  for (const options::Option& option : options::OptionTable()) {
+    const bool has = (option.commands & options::CommandOf(typed.options.mode)) != 0;
+    if (has && !option.flag.empty()) AddFlag(sub, option, typed, options::HelpOf(option));
   }
   AddCommandOptions(sub, typed);
 }
 
 void AddOption(CLI::App& sub, std::string_view flag, RecordOptions& typed, std::string help) {
-  const auto option = std::ranges::find(agent::OptionTable(), flag, &agent::Option::flag);
-  AddFlag(sub, *option, typed, help.empty() ? agent::HelpOf(*option) : help);
+  const auto option = std::ranges::find(options::OptionTable(), flag, &options::Option::flag);
+  AddFlag(sub, *option, typed, help.empty() ? options::HelpOf(*option) : help);
 }
 
 void AddCommandOptions(CLI::App& sub, RecordOptions& typed) {
@@ -134,9 +134,9 @@ Result<ResolvedOptions> Resolve(const RecordOptions& typed) {
   ResolvedOptions resolved = {.options = typed.options};
   if (const auto added = AddEvents(typed, resolved); !added) return std::unexpected(added.error());
   if (const auto added = AddMetrics(typed, resolved); !added) return std::unexpected(added.error());
-  if (const auto checked = agent::Check(resolved.options); !checked)
+  if (const auto checked = options::Check(resolved.options); !checked)
     return UsageError(checked.error());
-  agent::Finalize(resolved.options);
+  options::Finalize(resolved.options);
   return resolved;
 }
 

@@ -13,12 +13,12 @@
 namespace jprof::cli {
 
 struct RecordOptions {
-  agent::AgentOptions options;              // the mode is set before the command line is parsed
-  std::vector<std::string> events;          // NAME[=N] of --event; Resolve looks the names up
-  std::string metrics;                      // --metrics; also looked up by Resolve
-  std::string agent;                        // --agent; empty if not given
-  bool force = false;                       // --force
-  std::optional<agent::OptionError> error;  // the first invalid value
+  options::AgentOptions options;              // the mode is set before the command line is parsed
+  std::vector<std::string> events;            // NAME[=N] of --event; Resolve looks the names up
+  std::string metrics;                        // --metrics; also looked up by Resolve
+  std::string agent;                          // --agent; empty if not given
+  bool force = false;                         // --force
+  std::optional<options::OptionError> error;  // the first invalid value
 };
 
 // Declares the options of the mode. `typed` must outlive `sub`.
@@ -39,7 +39,7 @@ std::vector<std::string> SplitMetrics(std::string_view text);
 // message that names the flag.
 struct ResolvedOptions {
   bool traced = false;  // instructions are counted by tracing the program
-  agent::AgentOptions options;
+  options::AgentOptions options;
   std::vector<std::string> notes;
 };
 Result<ResolvedOptions> Resolve(const RecordOptions& typed);

@@ -40,19 +40,20 @@ std::string Environment(const char* name) {
 
 // Returns the options of the agent: those of the command line, then those of JPROFOPTS, which the
 // agent appends itself.
-Result<agent::AgentOptions> WithEnvironment(const agent::AgentOptions& options) {
-  agent::AgentOptions all = options;
-  agent::Checked done = agent::ApplyOptions(Environment("JPROFOPTS"), all);
-  if (done) done = agent::Check(all);
+Result<options::AgentOptions> WithEnvironment(const options::AgentOptions& options) {
+  options::AgentOptions all = options;
+  options::Checked done = options::ApplyOptions(Environment("JPROFOPTS"), all);
+  if (done) done = options::Check(all);
   if (!done)
-    return WrongUse("JPROFOPTS: {}", agent::Render(done.error(), agent::Interface::kAgentString));
-  agent::Finalize(all);
+    return WrongUse("JPROFOPTS: {}",
+                    options::Render(done.error(), options::Interface::kAgentString));
+  options::Finalize(all);
   return all;
 }
 
 // Checks the requested timer, and limits the rate by the cost of an interrupt.
-Result<agent::AgentOptions> CheckTimers(agent::AgentOptions& typed, agent::AgentOptions all,
-                                        std::vector<std::string>& notes) {
+Result<options::AgentOptions> CheckTimers(options::AgentOptions& typed, options::AgentOptions all,
+                                          std::vector<std::string>& notes) {
   if (all.timer == ptm::TimerSource::kPerf) {
     const ptm::ThreadTimerSettings wanted = {
         .event = ptm::CpuClock(), .period = 1'000'000'000, .source = all.timer};
@@ -60,8 +61,8 @@ Result<agent::AgentOptions> CheckTimers(agent::AgentOptions& typed, agent::Agent
       return WrongUse("--timer perf: {}; or use --timer posix", available.error().message);
   }
   if (all.force_rate || all.interrupt_ns != 0) return all;
-  typed.interrupt_ns = InterruptNanosFor(agent::RequestedRate(all), notes);
-  agent::Finalize(typed);
+  typed.interrupt_ns = InterruptNanosFor(options::RequestedRate(all), notes);
+  options::Finalize(typed);
   auto limited = WithEnvironment(typed);
   if (limited) std::ranges::copy(limited->lowered, std::back_inserter(notes));
   return limited;
@@ -69,8 +70,8 @@ Result<agent::AgentOptions> CheckTimers(agent::AgentOptions& typed, agent::Agent
 
 // Checks the memory limits, including those in JPROFOPTS. Lowers only a limit that the user did not
 // set.
-Result<agent::AgentOptions> CheckMemory(agent::AgentOptions& typed, agent::AgentOptions all,
-                                        bool forced, std::vector<std::string>& notes) {
+Result<options::AgentOptions> CheckMemory(options::AgentOptions& typed, options::AgentOptions all,
+                                          bool forced, std::vector<std::string>& notes) {
   const auto limited = LimitMemory(all, ReadMemory(all.out), forced, notes);
   if (!limited) return std::unexpected(limited.error());
   typed.tree_memory = all.tree_memory;
@@ -79,18 +80,19 @@ Result<agent::AgentOptions> CheckMemory(agent::AgentOptions& typed, agent::Agent
 
 // Returns where a running JVM records. A profile that --force replaces is kept until there is a new
 // one, because the JVM may refuse the agent.
-Result<fs::path> PlaceOf(const agent::AgentOptions& options, bool force) {
+Result<fs::path> PlaceOf(const options::AgentOptions& options, bool force) {
   auto place = PreparePlace(options.out, false);
   if (place || !force) return place;
   return PreparePlace(fmt::format("{}.new-{}", options.out, getpid()), false);
 }
 
 // Returns whether functions of C and C++ are recorded.
-bool RecordsHooks(const agent::AgentOptions& options, const fs::path& program) {
-  const bool calls = options.mode == agent::Mode::kCallflow ||
-                     options.mode == agent::Mode::kCalltree || options.mode == agent::Mode::kTrace;
-  if (!calls || options.hooks == agent::Hooks::kNo) return false;
-  if (options.hooks == agent::Hooks::kYes) return true;
+bool RecordsHooks(const options::AgentOptions& options, const fs::path& program) {
+  const bool calls = options.mode == options::Mode::kCallflow ||
+                     options.mode == options::Mode::kCalltree ||
+                     options.mode == options::Mode::kTrace;
+  if (!calls || options.hooks == options::Hooks::kNo) return false;
+  if (options.hooks == options::Hooks::kYes) return true;
   const a2n::Hooks hooks = a2n::HooksOf(program.string());
   if (!hooks.error.empty()) {
     PrintError(
@@ -131,15 +133,15 @@ Result<RecordingPlan> PlanRecording(const RecordOptions& typed, const Command& c
   auto resolved = Resolve(typed);
   if (!resolved) return std::unexpected(resolved.error());
   std::string& out = resolved->options.out;
-  if (out.empty()) out = FreePlace(agent::ProfileName(command)).string();
-  const agent::Children children = record::ChildrenOf(command, resolved->options.children);
-  const bool environment = children != agent::Children::kNo;
+  if (out.empty()) out = FreePlace(options::ProfileName(command)).string();
+  const options::Children children = record::ChildrenOf(command, resolved->options.children);
+  const bool environment = children != options::Children::kNo;
   const record::AgentPlace place = {.environment = environment,
                                     .tool_options = Environment("JAVA_TOOL_OPTIONS"),
                                     .hooks = RecordsHooks(resolved->options, *program),
                                     .preload = Environment("LD_PRELOAD"),
                                     .asan_options = Environment("ASAN_OPTIONS")};
-  resolved->options.children = environment ? children : agent::Children::kAuto;
+  resolved->options.children = environment ? children : options::Children::kAuto;
   auto options = WithEnvironment(resolved->options);
   if (!options) return std::unexpected(options.error());
 
@@ -156,7 +158,7 @@ Result<RecordingPlan> PlanRecording(const RecordOptions& typed, const Command& c
     if (!directory) return std::unexpected(directory.error());
     options->out = resolved->options.out = directory->string();
   }
-  auto launch = with_agent(agent::ToString(resolved->options));
+  auto launch = with_agent(options::ToString(resolved->options));
   if (!launch) return std::unexpected(launch.error());
   return RecordingPlan{*std::move(launch), *std::move(options), std::move(resolved->notes),
                        library->filename().string(), resolved->traced};
@@ -182,8 +184,8 @@ Result<AttachPlan> PlanAttach(const RecordOptions& typed, const std::string& nam
                     std::move(resolved->notes)};
 }
 
-std::string UncalibratedNote(agent::Mode mode) {
-  if (mode != agent::Mode::kCallflow || AnyTable()) return "";
+std::string UncalibratedNote(options::Mode mode) {
+  if (mode != options::Mode::kCallflow || AnyTable()) return "";
   return "not calibrated: times will include the profiler's overhead; run `jprof calibrate` once";
 }
 
@@ -198,11 +200,11 @@ record::Look RunWatch::Look() {
 }
 
 void RunWatch::PrintUnprofiled(const std::vector<record::JvmProfile>& profiles) const {
-  const bool one_is_enough = plan_.options.children == agent::Children::kFirst;
+  const bool one_is_enough = plan_.options.children == options::Children::kFirst;
   if (one_is_enough && !profiles.empty()) return;
   for (const record::SeenJvm& jvm : jvms_.seen()) {
     const bool profiled = std::ranges::count(profiles, jvm.pid, &record::JvmProfile::pid) != 0;
-    if (!profiled && !agent::OnlyAsksTheVm(jvm.command)) PrintError(record::UnprofiledText(jvm));
+    if (!profiled && !options::OnlyAsksTheVm(jvm.command)) PrintError(record::UnprofiledText(jvm));
   }
 }
 

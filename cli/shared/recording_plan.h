@@ -20,7 +20,7 @@ namespace jprof::cli {
 
 struct RecordingPlan {
   record::Launch launch;
-  agent::AgentOptions options;  // with those of JPROFOPTS; `out` is absolute
+  options::AgentOptions options;  // with those of JPROFOPTS; `out` is absolute
   std::vector<std::string> notes;
   std::string agent_library;  // its file name
   bool traced = false;        // instructions are counted by tracing the program
@@ -60,8 +60,8 @@ Result<RecordingPlan> PlanRecording(const RecordOptions& typed, const Command& c
 // The plan of a recording of a JVM that runs.
 struct AttachPlan {
   std::filesystem::path agent_library;
-  agent::AgentOptions options;  // with those of JPROFOPTS; `out` is absolute
-  std::filesystem::path place;  // of the profile at the end; may replace one (--force)
+  options::AgentOptions options;  // with those of JPROFOPTS; `out` is absolute
+  std::filesystem::path place;    // of the profile at the end; may replace one (--force)
   std::vector<std::string> notes;
 };
 
@@ -71,7 +71,7 @@ Result<AttachPlan> PlanAttach(const RecordOptions& typed, const std::string& nam
 
 // Returns the message about times without a calibration table, or an empty text if there is a
 // table, or if there are no times.
-std::string UncalibratedNote(agent::Mode mode);
+std::string UncalibratedNote(options::Mode mode);
 
 // Prints why there is no profile after the program has run, and returns the exit status:
 // - 2 if the JVM did not start: it exited with 1 before the agent created anything;

@@ -27,13 +27,14 @@ std::string MissingCalls(const hotspot::VmStructs& structs) {
 
 }  // namespace
 
-bool JoinsHooks(const Plan& plan) {
+bool JoinsHooks(const setup::Plan& plan) {
   const hookit::OwnRecording& hooks = hookit::Own();
-  return hooks.session != nullptr && plan.source == Source::kProbe && hooks.kind == plan.kind;
+  return hooks.session != nullptr && plan.source == setup::Source::kProbe &&
+         hooks.kind == plan.kind;
 }
 
-Agent::Agent(JavaVM* java_vm, JNIEnv* jni_env, jvmtiEnv* env, AgentOptions parsed, Plan planned,
-             std::string made)
+Agent::Agent(JavaVM* java_vm, JNIEnv* jni_env, jvmtiEnv* env, options::AgentOptions parsed,
+             setup::Plan planned, std::string made)
     : java(java_vm),
       jvmti(env),
       options(std::move(parsed)),
@@ -72,13 +73,13 @@ Result<void> Agent::OpenVm() {
     existing_ = *std::move(existing);
   }
   switch (plan.source) {
-    case Source::kNone:
+    case setup::Source::kNone:
       return {};
-    case Source::kProbe:
+    case setup::Source::kProbe:
       return OpenProbe();
-    case Source::kWoven:
+    case setup::Source::kWoven:
       return OpenWoven();
-    case Source::kSamples:
+    case setup::Source::kSamples:
       break;
   }
   auto found = HotspotVm::Open();
@@ -95,7 +96,7 @@ Result<void> Agent::OpenWoven() {
   if (auto none = CheckNoArchive(vm->structs); !none)
     return Fail("{}; use COUNTER=probe, or a run without that option", none.error().message);
   hotspot = std::make_unique<HotspotVm>(*std::move(vm));
-  if (auto known = CheckWovenJdk(MajorVersion(java)); !known)
+  if (auto known = options::CheckWovenJdk(MajorVersion(java)); !known)
     return WrongUse("COUNTER=woven: {}; use COUNTER=probe", known.error().message);
   auto opened = WovenCounter::Open(jvmti, hotspot->structs);
   if (!opened) return WrongUse("COUNTER=woven: {}; use COUNTER=probe", opened.error().message);
@@ -110,7 +111,7 @@ Result<void> Agent::OpenProbe() {
       plan.hotspot_probe ? FindHotspotProbe() : Fail("requested by PROBE=jvmti");
   if (found) {
     probe_facts_ = {"hotspot", MissingCalls(hotspot->structs), hotspot_probe->build_id};
-    if (!probe_facts_.note.empty()) PrintMessage(probe_facts_.note);
+    if (!probe_facts_.note.empty()) setup::PrintMessage(probe_facts_.note);
     if (auto checked = CheckCompiledCode(); !checked) NoteUnchecked(checked.error().message);
     return {};
   }
@@ -123,7 +124,7 @@ Result<void> Agent::OpenProbe() {
   if (plan.sampling) return WrongUse("SAMPLE needs HotSpot's probe: {}", reason);
   probe_facts_ = {"jvmti", reason, ""};
   jvmti_probe = std::make_unique<JvmtiProbe>(jvmti);
-  PrintMessage("recording with JVMTI events, which is slow: " + reason);
+  setup::PrintMessage("recording with JVMTI events, which is slow: " + reason);
   return {};
 }
 
@@ -138,7 +139,7 @@ Result<void> Agent::CheckCompiledCode() {
 void Agent::NoteUnchecked(const std::string& reason) {
   if (!probe_facts_.note.empty()) return;
   probe_facts_.note = "calls in compiled code may be missing: " + reason;
-  PrintMessage(probe_facts_.note);
+  setup::PrintMessage(probe_facts_.note);
 }
 
 Result<void> Agent::FindHotspotProbe() {
@@ -196,7 +197,8 @@ Result<void> Agent::StartSession() {
   if (attached() || woven != nullptr) session_options.name_of = EarlyNames();
   auto begun = session.Start(std::move(session_options), source);
   started_ = begun.has_value();
-  if (started_ && plan.source == Source::kProbe && !attached() && options.hooks != Hooks::kNo)
+  if (started_ && plan.source == setup::Source::kProbe && !attached() &&
+      options.hooks != options::Hooks::kNo)
     hookit::Join(session, plan.kind, options.train);
   return begun;
 }
@@ -229,7 +231,7 @@ Result<void> Agent::StartJitLog() {
   const Fd folder(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   auto started = jit_log.Start(java, folder.get(), options.jit_code);
   if (started || !plan.has_session()) return started;
-  PrintMessage(started.error().message);
+  setup::PrintMessage(started.error().message);
   return {};
 }
 
@@ -241,26 +243,27 @@ Result<void> Agent::WriteMeta() {
                       .vendor = SystemProperty(jvmti, "java.vm.vendor"),
                       .home = SystemProperty(jvmti, "java.home"),
                       .build_id = probe_facts_.build_id};
-  const auto text = ToJson(GatherMeta(std::move(jvm), options, recorded, probe_facts_));
+  const auto text = ToJson(setup::GatherMeta(std::move(jvm), options, recorded, probe_facts_));
   auto written = profile::WriteWholeFile(directory + "/" + profile::kMetaFile, text);
   if (written || plan.has_session()) return written;
-  PrintMessage(written.error().message + "; the log of jitted code is written");
+  setup::PrintMessage(written.error().message + "; the log of jitted code is written");
   return {};
 }
 
 // Listens for `jprof ctl`. Sampling works even if this fails.
 Result<void> Agent::Listen() {
   if (sampling == nullptr) return {};
-  auto commands = SamplingCommands(options, *sampling, session, FullPath(directory));
+  auto commands = SamplingCommands(options, *sampling, session, setup::FullPath(directory));
   if (const auto listens = control.Start(std::move(commands)); !listens) {
-    PrintMessage(listens.error().message + "; sampling continues without `jprof ctl`");
+    setup::PrintMessage(listens.error().message + "; sampling continues without `jprof ctl`");
   }
   return {};
 }
 
 Result<void> Agent::EnableEvents() {
   if (!plan.has_session()) return {};
-  if (plan.source == Source::kSamples || (plan.source == Source::kWoven && plan.sampling)) {
+  if (plan.source == setup::Source::kSamples ||
+      (plan.source == setup::Source::kWoven && plan.sampling)) {
     // Compilers then describe all locations in their code, not only safepoints.
     uint8_t* const flag = hotspot::Vm::Flag(hotspot->structs, "DebugNonSafepoints");
     if (flag != nullptr) {
@@ -332,7 +335,7 @@ void Agent::EndRecording(JNIEnv* jni) {
   if (sampling != nullptr) sampling->Stop();
   probe_check.End(jvmti);
   if (started_ && !joins_hooks()) session.Finish();
-  if (woven != nullptr && options.verbose) PrintMessage(woven->Summary());
+  if (woven != nullptr && options.verbose) setup::PrintMessage(woven->Summary());
 }
 
 void Agent::DisableEvents() {
@@ -375,14 +378,14 @@ void Agent::Remove() {
 void Agent::ReportStarted() const {
   if (!options.verbose) return;
   switch (plan.source) {
-    case Source::kNone:
-      return PrintMessage("recording jitted code into " + directory);
-    case Source::kSamples:
-      return PrintMessage("sampling stacks into " + directory);
-    case Source::kProbe:
-    case Source::kWoven:
-      return PrintMessage("recording into " + directory + " with the " + probe_facts_.kind +
-                          " probe");
+    case setup::Source::kNone:
+      return setup::PrintMessage("recording jitted code into " + directory);
+    case setup::Source::kSamples:
+      return setup::PrintMessage("sampling stacks into " + directory);
+    case setup::Source::kProbe:
+    case setup::Source::kWoven:
+      return setup::PrintMessage("recording into " + directory + " with the " + probe_facts_.kind +
+                                 " probe");
   }
 }
 

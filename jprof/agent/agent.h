@@ -38,13 +38,13 @@ namespace jprof::agent {
 
 // Returns whether the hooks of C and C++ functions have begun a recording that the JVM's
 // methods belong to.
-bool JoinsHooks(const Plan& plan);
+bool JoinsHooks(const setup::Plan& plan);
 
 struct Agent {
   // Opens nothing. `made` is the profile's directory. `jni_env` belongs to the calling Java thread
   // and is used by Start; it is null when the JVM starts.
-  Agent(JavaVM* java_vm, JNIEnv* jni_env, jvmtiEnv* env, AgentOptions parsed, Plan planned,
-        std::string made);
+  Agent(JavaVM* java_vm, JNIEnv* jni_env, jvmtiEnv* env, options::AgentOptions parsed,
+        setup::Plan planned, std::string made);
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
@@ -75,8 +75,8 @@ struct Agent {
   // These are constant after construction.
   JavaVM* const java;
   jvmtiEnv* const jvmti;
-  const AgentOptions options;
-  const Plan plan;
+  const options::AgentOptions options;
+  const setup::Plan plan;
   const std::string directory;
 
   // These are constant after Start, and null if the plan does not include the part.
@@ -127,7 +127,7 @@ struct Agent {
 
   JNIEnv* const jni_;
 
-  ProbeFacts probe_facts_ = {"none", "", ""};
+  setup::ProbeFacts probe_facts_ = {"none", "", ""};
   JvmtiEvents events_;
   jvmtiEnv* virtual_threads_ = nullptr;
   std::vector<ExistingThread> existing_;  // when the agent was attached

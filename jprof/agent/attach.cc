@@ -37,20 +37,20 @@ Fd OpenReply(const std::string& path) {
   return fd;
 }
 
-Result<std::string> Attach(JavaVM* java, JNIEnv* jni, AgentOptions options) {
+Result<std::string> Attach(JavaVM* java, JNIEnv* jni, options::AgentOptions options) {
   {
     const AgentUse agent;
     if (agent) return WrongUse("jprof is already recording in this JVM; end that recording first");
   }
   ResolveCounter(java, options, true);
-  if (auto possible = CheckAttach(options, MajorVersion(java)); !possible)
+  if (auto possible = setup::CheckAttach(options, MajorVersion(java)); !possible)
     return std::unexpected(possible.error());
   const auto directory = StartAgent(java, jni, std::move(options));
   if (directory && directory->empty()) return Fail("the profile's directory exists (ONCE)");
   return directory;
 }
 
-Result<std::string> Execute(JavaVM* java, const AgentOptions& options) {
+Result<std::string> Execute(JavaVM* java, const options::AgentOptions& options) {
   JNIEnv* jni = nullptr;
   if (java->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) != JNI_OK)
     return Fail("the JVM has loaded the agent on a thread that is not a Java thread");
@@ -68,20 +68,20 @@ Result<std::string> Execute(JavaVM* java, const AgentOptions& options) {
 // Returns the file of REPLY, also if the options are wrong elsewhere, or an empty text if there is
 // none.
 std::string ReplyOf(std::string_view text) {
-  AgentOptions options;
+  options::AgentOptions options;
   for (const auto part : std::views::split(text, ',')) {
     const std::string_view option(part);
-    if (FindOption(option.substr(0, option.find('='))) == FindOption("REPLY"))
-      (void)ApplyOptions(option, options);
+    if (options::FindOption(option.substr(0, option.find('='))) == options::FindOption("REPLY"))
+      (void)options::ApplyOptions(option, options);
   }
   return options.reply;
 }
 
 // Executes the options. Returns the line of the reply, or the reason of a failure.
 Result<std::string> OutcomeOf(JavaVM* java, std::string_view text, bool collect) {
-  const auto options = ParseAgentOptions(text, "");
+  const auto options = options::ParseAgentOptions(text, "");
   if (!options) return std::unexpected(options.error());
-  const MessageCollector notes(collect);
+  const setup::MessageCollector notes(collect);
   const auto done = FailWithoutMemory([&] { return Execute(java, *options); });
   if (!done) return done;
   std::vector<control::Fact> facts = {{"out", *done}};
@@ -103,7 +103,7 @@ jint OnAttach(JavaVM* java, std::string_view text) {
   const std::string path = ReplyOf(text);
   const Fd reply = path.empty() ? Fd() : OpenReply(path);
   if (!path.empty() && !reply) {
-    PrintMessage("cannot write the reply to " + path + ": " + ErrnoText());
+    setup::PrintMessage("cannot write the reply to " + path + ": " + ErrnoText());
     return JNI_ERR;
   }
   const auto outcome = OutcomeOf(java, text, !path.empty());
@@ -112,7 +112,7 @@ jint OnAttach(JavaVM* java, std::string_view text) {
     WriteAll(reply.get(), line + "\n");
     if (outcome && IsRemoved(reply.get())) EndUnattended(java);
   } else if (!outcome) {
-    PrintMessage(line);
+    setup::PrintMessage(line);
   }
   return outcome ? JNI_OK : JNI_ERR;
 }

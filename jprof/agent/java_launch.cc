@@ -32,7 +32,7 @@ using Launch = int(int count, char** arguments, int jdk_count, const char** jdk_
 
 namespace {
 
-using namespace jprof::agent;
+using namespace jprof::options;
 
 constexpr char kNoLauncher[] = "jprof: the launcher of this JDK has no function JLI_Launch\n";
 void* const kNext = reinterpret_cast<void*>(-1);  // RTLD_NEXT

@@ -72,7 +72,7 @@ void JNICALL OnVmInit(jvmtiEnv*, JNIEnv* jni, jthread main) {
   NameEarlyThreads(agent, jni);
   if (agent.jvmti_probe != nullptr) agent.jvmti_probe->Start();
   if (const auto begun = agent.BeginWoven(jni); !begun)
-    PrintMessage(begun.error().message + "; no calls are counted");
+    setup::PrintMessage(begun.error().message + "; no calls are counted");
   if (agent.sampling != nullptr) {
     agent.sampling->AddThread(jni);
     agent.sampling->Begin();

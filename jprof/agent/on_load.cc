@@ -24,13 +24,13 @@ std::string_view EnvironmentOf(const char* name) {
 
 // Restores the variable, so that JVMs that this JVM starts get the agent, too (java_launch.cc).
 void RestoreToolOptions() {
-  const char* const kept = std::getenv(kToolOptionsKept);
+  const char* const kept = std::getenv(options::kToolOptionsKept);
   if (kept == nullptr) return;
-  setenv(kToolOptions, kept, 1);
-  unsetenv(kToolOptionsKept);
+  setenv(options::kToolOptions, kept, 1);
+  unsetenv(options::kToolOptionsKept);
 }
 
-Result<void> StartWithJvm(JavaVM* java, AgentOptions options) {
+Result<void> StartWithJvm(JavaVM* java, options::AgentOptions options) {
   if (options.detach || !options.reply.empty())
     return WrongUse("DETACH and REPLY are for a running JVM; remove them from -agentpath");
   ResolveCounter(java, options, false);
@@ -40,21 +40,22 @@ Result<void> StartWithJvm(JavaVM* java, AgentOptions options) {
 }
 
 jint OnLoad(JavaVM* vm, const char* text) {
-  auto options = ParseAgentOptions(text != nullptr ? text : "", EnvironmentOf("JPROFOPTS"));
+  auto options =
+      options::ParseAgentOptions(text != nullptr ? text : "", EnvironmentOf("JPROFOPTS"));
   if (!options) {
-    PrintMessage(options.error().message);
+    setup::PrintMessage(options.error().message);
     return JNI_ERR;
   }
   if (options->help) {
-    std::fputs(std::string(AgentHelp()).c_str(), stdout);
+    std::fputs(std::string(options::AgentHelp()).c_str(), stdout);
     return JNI_ERR;
   }
   const auto started = FailWithoutMemory([&] { return StartWithJvm(vm, *std::move(options)); });
   if (started) return JNI_OK;
   // Wrong use stops the JVM. Other failures (a full disk, a directory that cannot be made) do not.
   const bool wrong_use = started.error().kind == Error::Kind::kWrongUse;
-  PrintMessage(started.error().message +
-               (wrong_use ? "" : "; the program runs without being profiled"));
+  setup::PrintMessage(started.error().message +
+                      (wrong_use ? "" : "; the program runs without being profiled"));
   return wrong_use ? JNI_ERR : JNI_OK;
 }
 

@@ -33,12 +33,12 @@ Totals TotalsOf(profile::Writer& writer) {
   return totals;
 }
 
-std::vector<control::Fact> Status(const AgentOptions& options, const Sampling& sampling,
+std::vector<control::Fact> Status(const options::AgentOptions& options, const Sampling& sampling,
                                   engine::Session& session, const std::string& out) {
   const Totals totals = TotalsOf(session.writer());
   std::string not_sampled = fmt::format("{} threads", totals.not_sampled);
   if (totals.not_sampled != 0) not_sampled += fmt::format(": {}", ErrnoText(totals.error));
-  return {{"mode", options.mode == Mode::kCalltree ? "calltree" : "scs"},
+  return {{"mode", options.mode == options::Mode::kCalltree ? "calltree" : "scs"},
           {"recording", sampling.running() ? "yes" : "no"},
           {"samples", std::to_string(totals.samples)},
           {"unknown", std::to_string(totals.unknown)},
@@ -57,7 +57,7 @@ Result<std::string> Reply(Result<void> done, const char* text) {
 
 }  // namespace
 
-Control::Handlers SamplingCommands(const AgentOptions& options, Sampling& sampling,
+Control::Handlers SamplingCommands(const options::AgentOptions& options, Sampling& sampling,
                                    engine::Session& session, const std::string& out) {
   Control::Handlers handlers;
   handlers.start = [&sampling]() -> Result<std::string> {

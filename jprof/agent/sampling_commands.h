@@ -10,7 +10,7 @@ namespace jprof::agent {
 
 // Returns the handlers. `out` is the profile's directory, for status. All arguments must
 // outlive the handlers.
-Control::Handlers SamplingCommands(const AgentOptions& options, Sampling& sampling,
+Control::Handlers SamplingCommands(const options::AgentOptions& options, Sampling& sampling,
                                    engine::Session& session, const std::string& out);
 
 }  // namespace jprof::agent

@@ -47,28 +47,31 @@ int MajorVersion(JavaVM* java) {
   return major;
 }
 
-void ResolveCounter(JavaVM* java, AgentOptions& options, bool attached) {
-  if (options.mode != Mode::kCalltree || options.counter != Counter::kAuto) return;
+void ResolveCounter(JavaVM* java, options::AgentOptions& options, bool attached) {
+  if (options.mode != options::Mode::kCalltree || options.counter != options::Counter::kAuto)
+    return;
   const int version = MajorVersion(java);
-  const CounterChoice choice = ChooseCounter(options, version, attached);
+  const setup::CounterChoice choice = setup::ChooseCounter(options, version, attached);
   options.counter = choice.counter;
-  if (choice.counter == Counter::kProbe) return;
+  if (choice.counter == options::Counter::kProbe) return;
   if (const auto possible = CheckWovenCounter(version); !possible) {
-    options.counter = Counter::kProbe;
-    if (attached && !CheckAttach(options, version)) {
-      options.counter = Counter::kWoven;  // it will be refused, with the reason
+    options.counter = options::Counter::kProbe;
+    if (attached && !setup::CheckAttach(options, version)) {
+      options.counter = options::Counter::kWoven;  // it will be refused, with the reason
       return;
     }
-    return PrintMessage(fmt::format("calls are counted by probes: {}", possible.error().message));
+    return setup::PrintMessage(
+        fmt::format("calls are counted by probes: {}", possible.error().message));
   }
-  PrintMessage(
+  setup::PrintMessage(
       fmt::format("woven counting: {}; native methods and intrinsics are not counted (all are with "
                   "--counter probe, COUNTER=probe)",
                   choice.why));
 }
 
-void ResolveTimer(AgentOptions& options) {
-  const auto clock = std::ranges::find(options.triggers, TriggerKind::kTime, &Trigger::kind);
+void ResolveTimer(options::AgentOptions& options) {
+  const auto clock =
+      std::ranges::find(options.triggers, options::TriggerKind::kTime, &options::Trigger::kind);
   if (options.timer != ptm::TimerSource::kAny || clock == options.triggers.end()) return;
   const auto possible = ptm::CheckThreadTimer({.event = ptm::CpuClock(),
                                                .period = clock->every,
@@ -79,18 +82,18 @@ void ResolveTimer(AgentOptions& options) {
   options.timer_reason = possible.error().message;
 }
 
-Result<std::string> StartAgent(JavaVM* java, JNIEnv* jni, AgentOptions options) {
+Result<std::string> StartAgent(JavaVM* java, JNIEnv* jni, options::AgentOptions options) {
   ResolveTimer(options);
-  auto plan = MakePlan(options);
+  auto plan = setup::MakePlan(options);
   if (!plan) return std::unexpected(plan.error());
   jvmtiEnv* jvmti = NewJvmtiEnv(java);
   if (jvmti == nullptr) return Fail("this JVM has no JVMTI 11");
   if (options.interrupt_ns == 0) {  // else the command has measured it and reported the change
     for (const std::string& line : options.lowered)
-      PrintMessage(line + "; FORCE_RATE keeps the rate");
+      setup::PrintMessage(line + "; FORCE_RATE keeps the rate");
   }
   auto directory = JoinsHooks(*plan) ? Result<std::string>(hookit::Own().directory)
-                                     : MakeProfileDirectory(options);
+                                     : setup::MakeProfileDirectory(options);
   if (!directory || directory->empty()) {
     jvmti->DisposeEnvironment();
     return directory;
@@ -102,7 +105,7 @@ Result<std::string> StartAgent(JavaVM* java, JNIEnv* jni, AgentOptions options) 
   std::string made;
   {
     const AgentUse agent;
-    made = FullPath(agent->directory);
+    made = setup::FullPath(agent->directory);
     started = FailWithoutMemory([&] { return agent->Start(); });
   }
   if (started) return made;
@@ -122,7 +125,7 @@ Result<std::string> DetachAgent(JNIEnv* jni) {
       return WrongUse(
           "this recording began with the JVM and ends with it; `jprof ctl` can stop its samples");
     }
-    directory = FullPath(agent->directory);
+    directory = setup::FullPath(agent->directory);
     if (auto withdrawn = agent->Withdraw(jni); !withdrawn)
       return std::unexpected(withdrawn.error());
   }

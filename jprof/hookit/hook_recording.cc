@@ -71,8 +71,8 @@ const char* Environment(const char* name) {
 }
 
 // Fails with wrong use for an option that needs a JVM.
-Result<void> CheckOptions(const agent::AgentOptions& options, const agent::Plan& plan) {
-  if (plan.source != agent::Source::kProbe) return WrongUse("SCS and TPROF need a JVM");
+Result<void> CheckOptions(const options::AgentOptions& options, const setup::Plan& plan) {
+  if (plan.source != setup::Source::kProbe) return WrongUse("SCS and TPROF need a JVM");
   if (plan.sampling) return WrongUse("SAMPLE needs a JVM");
   if (options.detach || !options.reply.empty()) return WrongUse("DETACH and REPLY need a JVM");
   return {};
@@ -96,8 +96,8 @@ std::string SledNote() {
          " sleds before conditional jumps are not patched: their exits count as healed frames";
 }
 
-Result<void> WriteMeta(const agent::AgentOptions& options, const std::string& directory) {
-  const auto text = ToJson(agent::GatherMeta(
+Result<void> WriteMeta(const options::AgentOptions& options, const std::string& directory) {
+  const auto text = ToJson(setup::GatherMeta(
       {}, options, own.session,
       {.kind = has_sleds ? "sleds" : "hooks", .note = SledNote(), .build_id = ""}));
   return profile::WriteWholeFile(directory + "/" + profile::kMetaFile, text);
@@ -105,17 +105,17 @@ Result<void> WriteMeta(const agent::AgentOptions& options, const std::string& di
 
 // Sets `own`. Does nothing if the options exclude this process.
 Result<Handlers> Start() {
-  const char* typed = getenv(agent::kHookOptionsVariable);
+  const char* typed = getenv(options::kHookOptionsVariable);
   if (typed == nullptr) return InertHandlers();
-  auto options = agent::ParseAgentOptions(typed, Environment("JPROFOPTS"));
+  auto options = options::ParseAgentOptions(typed, Environment("JPROFOPTS"));
   if (!options) return std::unexpected(options.error());
-  auto plan = agent::MakePlan(*options);
+  auto plan = setup::MakePlan(*options);
   if (!plan) return std::unexpected(plan.error());
   if (auto good = CheckOptions(*options, *plan); !good) return std::unexpected(good.error());
-  records_children = options->children == agent::Children::kAll;
-  if (!records_children) unsetenv(agent::kHookOptionsVariable);  // programs that it starts
-  if (options->hooks == agent::Hooks::kNo) return InertHandlers();
-  const auto directory = agent::MakeProfileDirectory(*options);
+  records_children = options->children == options::Children::kAll;
+  if (!records_children) unsetenv(options::kHookOptionsVariable);  // programs that it starts
+  if (options->hooks == options::Hooks::kNo) return InertHandlers();
+  const auto directory = setup::MakeProfileDirectory(*options);
   if (!directory) return std::unexpected(directory.error());
   if (directory->empty()) return InertHandlers();
 
@@ -134,7 +134,7 @@ Result<Handlers> Start() {
   finished = false;
   if (auto written = WriteMeta(*options, *directory); !written)
     return std::unexpected(written.error());
-  if (options->verbose) agent::PrintMessage("recording C and C++ functions into " + *directory);
+  if (options->verbose) setup::PrintMessage("recording C and C++ functions into " + *directory);
   SetSledHandlers(plan->kind, options->train);
   return HandlersFor(plan->kind, options->train);
 }
@@ -175,7 +175,7 @@ void HandleForks() {
 Handlers StartOrSayWhyNot() {
   const auto handlers = FailWithoutMemory(Start);
   if (handlers) return *handlers;
-  agent::PrintMessage(handlers.error().message +
+  setup::PrintMessage(handlers.error().message +
                       "; the program runs without its C and C++ functions being recorded");
   return InertHandlers();
 }
@@ -220,7 +220,7 @@ void FirstLeave(void* function, void* call_site) {
 Handlers current_handlers = kFirst;
 
 void Join(engine::Session& session, engine::RecordingKind kind, bool train) {
-  unsetenv(agent::kHookOptionsVariable);
+  unsetenv(options::kHookOptionsVariable);
   session.SetFunctions(&Functions());
   HandleForks();
   Use(HandlersFor(kind, train));
@@ -238,7 +238,7 @@ void AwaitTracer() {
   jprof_thread_instructions_offset = ptm::ThreadInstructionsOffset();
   if (!ptm::BeginTracing("jprof_instructions_begin", jprof_instructions_begin,
                          ptm::thread_instructions))
-    agent::PrintMessage("the program is not being traced: instructions are not counted");
+    setup::PrintMessage("the program is not being traced: instructions are not counted");
 }
 
 void Leave() {
@@ -261,8 +261,8 @@ void ForgetFunctions() {
 
 void EndBefore(std::string_view what) {
   if (joined != nullptr || finished || (own.session != nullptr && owner != getpid())) return;
-  if (own.session != nullptr || getenv(agent::kHookOptionsVariable) != nullptr)
-    agent::PrintMessage(fmt::format("the program calls {}: the recording ends here", what));
+  if (own.session != nullptr || getenv(options::kHookOptionsVariable) != nullptr)
+    setup::PrintMessage(fmt::format("the program calls {}: the recording ends here", what));
   Use(InertHandlers());
   ClearSledHandlers();
   state = State::kStarted;
@@ -283,7 +283,7 @@ void OnLateSleds() {
 // Begins the recording when the library is loaded if there are sleds: they call nothing before they
 // are patched, so that it cannot begin with the first call.
 [[gnu::constructor]] void AtLoad() {
-  expected = getenv(agent::kHookOptionsVariable) != nullptr;
+  expected = getenv(options::kHookOptionsVariable) != nullptr;
   if (!expected) return;
   ClearSledHandlers();
   has_sleds = PatchSleds(OnLateSleds);

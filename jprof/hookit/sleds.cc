@@ -273,7 +273,7 @@ void PatchOrSayWhyNot(const Module& module, Result<void> (*patch)(const Module&)
   const std::string name = module.path == kProgram && !unreadable ? program.string() : module.path;
   if (!named->insert(name).second) return;
   profile::NoteUncounted(unpatched, name);
-  agent::PrintMessage(fmt::format("functions of {} are not recorded, or not all of them: {}", name,
+  setup::PrintMessage(fmt::format("functions of {} are not recorded, or not all of them: {}", name,
                                   done.error().message));
 }
 

@@ -5,15 +5,15 @@
 
 #include "options/agent_options.h"
 
-namespace jprof::agent {
+namespace jprof::setup {
 
 struct CounterChoice {
-  Counter counter = Counter::kProbe;  // not kAuto
+  options::Counter counter = options::Counter::kProbe;  // not kAuto
   std::string_view why;
 };
 
 // Returns the counter of CALLTREE with these options, by the rule of docs/WOVEN.md. `java_version`
 // is that of the JVM, and `attached` is whether the recording begins in a running JVM.
-CounterChoice ChooseCounter(const AgentOptions& options, int java_version, bool attached);
+CounterChoice ChooseCounter(const options::AgentOptions& options, int java_version, bool attached);
 
-}  // namespace jprof::agent
+}  // namespace jprof::setup

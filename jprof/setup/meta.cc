@@ -12,7 +12,7 @@
 #include "common/utc_text.h"
 #include "jprof/engine/events.h"
 
-namespace jprof::agent {
+namespace jprof::setup {
 namespace {
 
 constexpr char kTracedUnit[] = "instructions";  // counted by a tracer
@@ -23,37 +23,37 @@ uint64_t UnixNanos() {
   return uint64_t(now.tv_sec) * 1'000'000'000 + uint64_t(now.tv_nsec);
 }
 
-std::string TextOf(const Filter& filter) {
+std::string TextOf(const options::Filter& filter) {
   std::string text;
-  for (const FilterItem& item : filter.items) {
+  for (const options::FilterItem& item : filter.items) {
     text += (item.include ? '+' : '-') + item.text + (item.prefix ? "*" : "");
   }
   return text;
 }
 
-const char* ModeName(Mode mode) {
+const char* ModeName(options::Mode mode) {
   switch (mode) {
-    case Mode::kCalltree:
+    case options::Mode::kCalltree:
       return "calltree";
-    case Mode::kTrace:
+    case options::Mode::kTrace:
       return "trace";
-    case Mode::kTprof:
+    case options::Mode::kTprof:
       return "tprof";
-    case Mode::kScs:
+    case options::Mode::kScs:
       return "scs";
-    case Mode::kCallflow:
+    case options::Mode::kCallflow:
       break;
   }
   return "callflow";
 }
 
-const char* TraceModeName(TraceMode mode) {
+const char* TraceModeName(options::TraceMode mode) {
   switch (mode) {
-    case TraceMode::kWrap:
+    case options::TraceMode::kWrap:
       return "wrap";
-    case TraceMode::kContinuous:
+    case options::TraceMode::kContinuous:
       return "continuous";
-    case TraceMode::kNormal:
+    case options::TraceMode::kNormal:
       break;
   }
   return "normal";
@@ -70,7 +70,7 @@ const char* TimerName(ptm::TimerSource timer) {
   }
 }
 
-std::vector<profile::Metric> MetricsOf(const AgentOptions& options,
+std::vector<profile::Metric> MetricsOf(const options::AgentOptions& options,
                                        const engine::Session* session) {
   using profile::Metric;
   std::vector<Metric> metrics;
@@ -92,7 +92,7 @@ std::vector<profile::Metric> MetricsOf(const AgentOptions& options,
   return metrics;
 }
 
-profile::RecordingOptions RecordingOptionsOf(const AgentOptions& options) {
+profile::RecordingOptions RecordingOptionsOf(const options::AgentOptions& options) {
   return {.text = options.text,
           .fold_recursion = options.fold_recursion,
           .tree_memory = options.tree_memory,
@@ -148,7 +148,7 @@ std::map<std::string, std::string> FingerprintOf(const profile::Meta& meta) {
 
 }  // namespace
 
-profile::Meta GatherMeta(profile::Jvm jvm, const AgentOptions& options,
+profile::Meta GatherMeta(profile::Jvm jvm, const options::AgentOptions& options,
                          const engine::Session* session, const ProbeFacts& probe) {
   char directory[4096] = {};
   if (getcwd(directory, sizeof directory) == nullptr) directory[0] = '\0';
@@ -172,4 +172,4 @@ profile::Meta GatherMeta(profile::Jvm jvm, const AgentOptions& options,
   return meta;
 }
 
-}  // namespace jprof::agent
+}  // namespace jprof::setup

@@ -7,7 +7,7 @@
 #include "options/agent_options.h"
 #include "profile/files/meta.h"
 
-namespace jprof::agent {
+namespace jprof::setup {
 
 struct ProbeFacts {
   std::string kind;      // "hotspot", "jvmti", "hooks" or "none"
@@ -17,7 +17,7 @@ struct ProbeFacts {
 
 // Returns the metadata. `jvm` is empty for a program without one, and `session` is null if no
 // calls are recorded.
-profile::Meta GatherMeta(profile::Jvm jvm, const AgentOptions& options,
+profile::Meta GatherMeta(profile::Jvm jvm, const options::AgentOptions& options,
                          const engine::Session* session, const ProbeFacts& probe);
 
-}  // namespace jprof::agent
+}  // namespace jprof::setup

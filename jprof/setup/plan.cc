@@ -5,13 +5,13 @@
 #include "jprof/engine/woven.h"
 #include "options/late_calls.h"
 
-namespace jprof::agent {
+namespace jprof::setup {
 namespace {
 
 // Sets the metrics that METRICS= selects. `dispatches` adds none: every profile has them.
-Result<void> SelectMetrics(const AgentOptions& options, engine::SessionOptions& session) {
+Result<void> SelectMetrics(const options::AgentOptions& options, engine::SessionOptions& session) {
   session.clock = false;
-  if (options.mode == Mode::kCalltree || options.mode == Mode::kScs) return {};
+  if (options.mode == options::Mode::kCalltree || options.mode == options::Mode::kScs) return {};
   session.clock = options.metrics.empty();
   for (const std::string& name : options.metrics) {
     if (name == "time") {
@@ -28,84 +28,86 @@ Result<void> SelectMetrics(const AgentOptions& options, engine::SessionOptions& 
   }
   if (session.counters.empty()) session.clock = true;
   if (session.counters.size() > ptm::kMaxEvents) return WrongUse("more than 8 metrics");
-  if (!session.counters.empty() && options.mode == Mode::kTrace) {
+  if (!session.counters.empty() && options.mode == options::Mode::kTrace) {
     return WrongUse("a trace has one metric, time");
   }
   return {};
 }
 
-engine::TraceKeep TraceKeepOf(TraceMode mode) {
+engine::TraceKeep TraceKeepOf(options::TraceMode mode) {
   switch (mode) {
-    case TraceMode::kWrap:
+    case options::TraceMode::kWrap:
       return engine::TraceKeep::kWrap;
-    case TraceMode::kContinuous:
+    case options::TraceMode::kContinuous:
       return engine::TraceKeep::kContinuous;
-    case TraceMode::kNormal:
+    case options::TraceMode::kNormal:
       break;
   }
   return engine::TraceKeep::kNormal;
 }
 
-Source SourceOf(const AgentOptions& options) {
+Source SourceOf(const options::AgentOptions& options) {
   switch (options.mode) {
-    case Mode::kTprof:
+    case options::Mode::kTprof:
       return Source::kNone;
-    case Mode::kScs:
+    case options::Mode::kScs:
       return Source::kSamples;
-    case Mode::kCalltree:
-      return options.counter == Counter::kWoven ? Source::kWoven : Source::kProbe;
+    case options::Mode::kCalltree:
+      return options.counter == options::Counter::kWoven ? Source::kWoven : Source::kProbe;
     default:
       return Source::kProbe;
   }
 }
 
-void ChooseParts(const AgentOptions& options, Plan& plan) {
+void ChooseParts(const options::AgentOptions& options, Plan& plan) {
   const bool samples = plan.source == Source::kSamples;
   plan.jit_log = options.jit_log && !samples;
   plan.sampling = plan.has_session() && !options.triggers.empty();
   plan.vm_triggers = samples;
   plan.virtual_thread_names = samples;
   plan.focus = !options.focus.Empty();
-  plan.hotspot_probe = plan.source == Source::kProbe && options.probe != ProbeChoice::kJvmti;
-  plan.jvmti_probe = plan.source == Source::kProbe && options.probe != ProbeChoice::kHotspot;
+  plan.hotspot_probe =
+      plan.source == Source::kProbe && options.probe != options::ProbeChoice::kJvmti;
+  plan.jvmti_probe =
+      plan.source == Source::kProbe && options.probe != options::ProbeChoice::kHotspot;
 }
 
 }  // namespace
 
-Result<void> CheckAttach(const AgentOptions& options, int java_version) {
+Result<void> CheckAttach(const options::AgentOptions& options, int java_version) {
   const Source source = SourceOf(options);
   const bool counts = source == Source::kProbe || source == Source::kWoven;
   if (!counts) return {};
-  if (options.mode == Mode::kTrace || options.train)
+  if (options.mode == options::Mode::kTrace || options.train)
     return WrongUse("{} must begin with the JVM: `jprof trace -- java ...`",
                     options.train ? "TRAIN" : "TRACE");
   if (source == Source::kWoven) return {};
   if (!options.triggers.empty())
     return WrongUse(
         "SAMPLE in a running JVM needs woven counting: use --counter woven (COUNTER=woven)");
-  if (options.probe == ProbeChoice::kJvmti)
+  if (options.probe == options::ProbeChoice::kJvmti)
     return WrongUse("PROBE=jvmti must begin with the JVM, which sends no method events otherwise");
-  if (java_version <= kLastJdkWithLateCalls) return {};
+  if (java_version <= options::kLastJdkWithLateCalls) return {};
   return WrongUse(
       "the interpreter of JDK 24 and later sends method events only if that was requested when the "
       "JVM started; use `jprof calltree --pid PID` or `jprof scs --pid PID`, or start the program "
       "with `jprof callflow -- ...`");
 }
 
-Result<Plan> MakePlan(const AgentOptions& options) {
+Result<Plan> MakePlan(const options::AgentOptions& options) {
   Plan plan;
   engine::SessionOptions& session = plan.session;
   if (const auto selected = SelectMetrics(options, session); !selected)
     return std::unexpected(selected.error());
   plan.source = SourceOf(options);
   ChooseParts(options, plan);
-  plan.kind = options.mode == Mode::kTrace
+  plan.kind = options.mode == options::Mode::kTrace
                   ? engine::RecordingKind::kTimeTrace
                   : engine::TreeWith(session.clock, session.counters.size());
   session.files.metric_count = static_cast<uint32_t>(
       (session.clock ? 1 : 0) + session.counters.size() + MetricsOf(options.triggers).size());
   session.files.tree_memory = options.tree_memory;
-  session.files.trace = options.mode == Mode::kTrace;
+  session.files.trace = options.mode == options::Mode::kTrace;
   session.files.train = options.train;
   if (plan.source == Source::kWoven) {
     const auto addresses = engine::PrepareWoven();
@@ -124,4 +126,4 @@ Result<Plan> MakePlan(const AgentOptions& options) {
   return plan;
 }
 
-}  // namespace jprof::agent
+}  // namespace jprof::setup

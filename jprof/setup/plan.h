@@ -6,7 +6,7 @@
 #include "jprof/engine/session.h"
 #include "options/agent_options.h"
 
-namespace jprof::agent {
+namespace jprof::setup {
 
 // Identifies what the call tree is made from.
 enum class Source {
@@ -37,10 +37,10 @@ struct Plan {
 
 // Checks whether the recording can begin in a running JVM of that Java version. Fails (wrong use)
 // if not; the error states the reason and what is possible.
-Result<void> CheckAttach(const AgentOptions& options, int java_version);
+Result<void> CheckAttach(const options::AgentOptions& options, int java_version);
 
 // Returns the plan. Fails (wrong use) if there is an unknown metric, more than 8 metrics, or
 // counters in a trace.
-Result<Plan> MakePlan(const AgentOptions& options);
+Result<Plan> MakePlan(const options::AgentOptions& options);
 
-}  // namespace jprof::agent
+}  // namespace jprof::setup

@@ -8,7 +8,7 @@
 #include "common/control_protocol.h"
 #include "common/kept_fd.h"
 
-namespace jprof::agent {
+namespace jprof::setup {
 namespace {
 
 std::atomic<MessageCollector*> collector = nullptr;
@@ -43,4 +43,4 @@ MessageCollector::MessageCollector(bool active) {
 
 MessageCollector::~MessageCollector() { collector = nullptr; }
 
-}  // namespace jprof::agent
+}  // namespace jprof::setup

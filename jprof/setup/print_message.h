@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace jprof::agent {
+namespace jprof::setup {
 
 // Prints "jprof: TEXT" to standard error, or passes it to the collector, with a question mark for
 // each control character: paths may have any. Must not be called in a signal handler or a probe.
@@ -26,4 +26,4 @@ class MessageCollector {
   std::vector<std::string> lines_;
 };
 
-}  // namespace jprof::agent
+}  // namespace jprof::setup

@@ -14,7 +14,7 @@
 #include "options/java_program.h"
 #include "profile/files/layout.h"
 
-namespace jprof::agent {
+namespace jprof::setup {
 namespace {
 
 constexpr size_t kMostName = 100;
@@ -30,7 +30,7 @@ std::unexpected<Error> CannotMake(const std::string& path) {
 std::string FileName(const std::vector<std::string>& command) {
   constexpr std::string_view kAllowed =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+$";
-  std::string name = ProfileName(command).substr(0, kMostName);
+  std::string name = options::ProfileName(command).substr(0, kMostName);
   std::ranges::replace_if(
       name, [&](char c) { return !kAllowed.contains(c); }, '_');
   return name.empty() || name.front() == '.' ? "jvm" + name : name;
@@ -38,9 +38,9 @@ std::string FileName(const std::vector<std::string>& command) {
 
 // Makes a directory in OUT, which has a profile of each JVM. Fails if OUT is a profile already:
 // then the command has ended, and its only profile has the name OUT.
-Result<std::string> MakeOneOfSeveral(const AgentOptions& options) {
+Result<std::string> MakeOneOfSeveral(const options::AgentOptions& options) {
   const auto command = procfs::CommandLine(procfs::kSelf);
-  if (OnlyAsksTheVm(command)) return "";
+  if (options::OnlyAsksTheVm(command)) return "";
   if (!MakeDirectory(options.out) && errno != EEXIST) return CannotMake(options.out);
   if (access((options.out + "/" + profile::kControlFile).c_str(), F_OK) == 0) {
     errno = EEXIST;
@@ -58,11 +58,11 @@ Result<std::string> MakeOneOfSeveral(const AgentOptions& options) {
 
 }  // namespace
 
-Result<std::string> MakeProfileDirectory(const AgentOptions& options) {
+Result<std::string> MakeProfileDirectory(const options::AgentOptions& options) {
   const bool named = !options.out.empty();
-  if (named && options.children == Children::kAll) return MakeOneOfSeveral(options);
-  const bool first = options.children == Children::kFirst;
-  if (first && OnlyAsksTheVm(procfs::CommandLine(procfs::kSelf))) return "";
+  if (named && options.children == options::Children::kAll) return MakeOneOfSeveral(options);
+  const bool first = options.children == options::Children::kFirst;
+  if (first && options::OnlyAsksTheVm(procfs::CommandLine(procfs::kSelf))) return "";
   const std::string path = named ? options.out : "jprof-" + std::to_string(getpid()) + ".jprof";
   if (MakeDirectory(path)) return path;
   if (errno == EEXIST && named && (first || options.only_if_free)) return "";
@@ -76,4 +76,4 @@ std::string FullPath(const std::string& path) {
   return result;
 }
 
-}  // namespace jprof::agent
+}  // namespace jprof::setup

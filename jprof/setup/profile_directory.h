@@ -5,7 +5,7 @@
 #include "common/result.h"
 #include "options/agent_options.h"
 
-namespace jprof::agent {
+namespace jprof::setup {
 
 // Creates the profile's directory and returns its path:
 // - OUT, or jprof-PID.jprof without OUT,
@@ -15,9 +15,9 @@ namespace jprof::agent {
 // With CHILDREN=all or first, a JVM that only answers a question (java -version) has an empty path.
 //
 // JVMs that start at the same time with the same options never share a directory.
-Result<std::string> MakeProfileDirectory(const AgentOptions& options);
+Result<std::string> MakeProfileDirectory(const options::AgentOptions& options);
 
 // Returns the path from the root, without symbolic links, if that can be determined, else `path`.
 std::string FullPath(const std::string& path);
 
-}  // namespace jprof::agent
+}  // namespace jprof::setup

@@ -26,7 +26,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kFolderStart = "jprof-attach-";
-constexpr std::string_view kReply = "reply", kProfile = "profile", kLibrary = agent::kAgentLibrary;
+constexpr std::string_view kReply = "reply", kProfile = "profile",
+                           kLibrary = options::kAgentLibrary;
 
 constexpr std::string_view kDetach = "DETACH";
 
@@ -39,7 +40,7 @@ Result<std::string> CallAgent(const AttachTarget& target, const AttachFolder& fo
     unlink(reply.c_str());
   }
   const auto code = LoadAgent(
-      target, library, fmt::format("{},REPLY={}", options, agent::Encode(folder.Theirs(kReply))),
+      target, library, fmt::format("{},REPLY={}", options, options::Encode(folder.Theirs(kReply))),
       options == kDetach ? OnSignal::kGoOn : OnSignal::kGiveUp);
   if (!code) return std::unexpected(code.error());
   const AsUser user(target.ids);
@@ -148,7 +149,7 @@ void AttachFolder::Remove(const AttachTarget& target) {
 }
 
 Result<AttachedAgent> AttachedAgent::Load(AttachTarget target, const fs::path& library,
-                                          const agent::AgentOptions& options) {
+                                          const options::AgentOptions& options) {
   auto folder = AttachFolder::Make(target);
   if (!folder) return std::unexpected(folder.error());
   AttachedAgent attached(std::move(target), *std::move(folder), options.out);
@@ -159,7 +160,7 @@ Result<AttachedAgent> AttachedAgent::Load(AttachTarget target, const fs::path& l
   return attached;
 }
 
-Result<void> AttachedAgent::Start(const fs::path& library, agent::AgentOptions options) {
+Result<void> AttachedAgent::Start(const fs::path& library, options::AgentOptions options) {
   library_ = library.string();
   moves_ = !target_.shares_files || target_.ids.user != geteuid();
   if (moves_) options.out = folder_.Theirs(kProfile);
@@ -170,7 +171,7 @@ Result<void> AttachedAgent::Start(const fs::path& library, agent::AgentOptions o
     if (!copied) return copied;
     library_ = folder_.Theirs(kLibrary);
   }
-  auto answer = CallAgent(target_, folder_, library_, agent::ToString(options));
+  auto answer = CallAgent(target_, folder_, library_, options::ToString(options));
   if (!answer) return std::unexpected(answer.error());
   for (const std::string& note : FactsNamed("note", *answer))
     notes_.push_back(control::OneLine(note));

@@ -50,7 +50,7 @@ class AttachedAgent {
   // Loads the agent `library` with the options, of which `out` is absolute and does not exist. If
   // it fails, nothing is recorded, and the message is the agent's or the JVM's.
   static Result<AttachedAgent> Load(AttachTarget target, const std::filesystem::path& library,
-                                    const agent::AgentOptions& options);
+                                    const options::AgentOptions& options);
 
   const AttachTarget& target() const { return target_; }
   const std::vector<std::string>& notes() const { return notes_; }  // of the agent
@@ -63,7 +63,7 @@ class AttachedAgent {
   AttachedAgent(AttachTarget target, AttachFolder folder, std::filesystem::path out)
       : target_(std::move(target)), folder_(std::move(folder)), out_(std::move(out)) {}
 
-  Result<void> Start(const std::filesystem::path& library, agent::AgentOptions options);
+  Result<void> Start(const std::filesystem::path& library, options::AgentOptions options);
 
   AttachTarget target_;
   AttachFolder folder_;

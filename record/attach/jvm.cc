@@ -61,7 +61,7 @@ JvmMappings FindMappings(const std::vector<procfs::Mapping>& maps, std::string_v
     const std::string_view path = PathOf(mapping, root);
     if (IsNamed(path, "libjvm.so")) found.libjvm = path;
     if (path.contains("/libj9vm")) found.openj9 = true;
-    if (IsNamed(path, agent::kAgentLibrary) && mapping.offset == 0) {
+    if (IsNamed(path, options::kAgentLibrary) && mapping.offset == 0) {
       found.agents.push_back(mapping);
       found.agents.back().path = path;
     }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/fd.h"
+#include "profile/files/layout.h"
 #include "profile/log/jit_log.h"
 #include "record/attach/attach_target.h"
 #include "record/attach/jvm.h"
@@ -27,9 +28,9 @@ Result<AttachedAgent> AttachOne(uint32_t pid, const TprofJvmOptions& options, co
 
 }  // namespace
 
-agent::AgentOptions JitLogOptions(const fs::path& out, bool code) {
-  agent::AgentOptions options;
-  options.mode = agent::Mode::kTprof;
+options::AgentOptions JitLogOptions(const fs::path& out, bool code) {
+  options::AgentOptions options;
+  options.mode = options::Mode::kTprof;
   options.jit_log = true;
   options.jit_code = code;
   options.out = out.string();

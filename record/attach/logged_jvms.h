@@ -20,7 +20,7 @@ struct TprofJvmOptions {
 
 // Returns the options of an agent that only logs the jitted code of its JVM, into
 // the profile `out`.
-agent::AgentOptions JitLogOptions(const std::filesystem::path& out, bool code);
+options::AgentOptions JitLogOptions(const std::filesystem::path& out, bool code);
 
 class TprofJvms {
  public:

@@ -69,11 +69,11 @@ class Watch {
   // Waits for at least a millisecond, to leave time to other programs.
   void Pause(double seconds) {
     constexpr double kMost = ThreadCounting::kDrainMilliseconds;
-    const int milliseconds = static_cast<int>(std::clamp(seconds * 1e3 + 1, 1.0, kMost));
+    const int ms = static_cast<int>(std::clamp(seconds * 1e3 + 1, 1.0, kMost));
     if (program_) {
-      program_->AwaitEnd(milliseconds);
+      program_->AwaitEnd(ms);
     } else {
-      poll(nullptr, 0, milliseconds);
+      poll(nullptr, 0, ms);
     }
   }
 

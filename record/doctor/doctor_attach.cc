@@ -26,7 +26,7 @@ std::string ShortVersion(const TestedJvm& jvm) {
 
 bool AllowsLateCalls(const TestedJvm& jvm) {
   const int major = jvm.Major();
-  return jvm.HasProbe() && major != 0 && major <= agent::kLastJdkWithLateCalls;
+  return jvm.HasProbe() && major != 0 && major <= options::kLastJdkWithLateCalls;
 }
 
 // Returns "JDK 17.0.18, 21.0.5", with each version once.
@@ -65,7 +65,7 @@ DoctorCheck CheckAttaching(const DoctorMachine& machine, const std::vector<Teste
   check.detail = fmt::format("to running JVMs of {}: scs, tprof, calltree in all; callflow in {}",
                              machine.root ? "all users" : "this user",
                              with.empty() ? fmt::format("those up to JDK {} with the HotSpot probe",
-                                                        agent::kLastJdkWithLateCalls)
+                                                        options::kLastJdkWithLateCalls)
                                           : with);
   if (without.empty()) return check;
   check.verdict = Verdict::kNote;

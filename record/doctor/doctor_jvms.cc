@@ -75,8 +75,8 @@ std::string LastLine(std::string_view output) {
 }
 
 // Probes all methods. --keep-intrinsics requires the parts of the VM that --focus requires.
-agent::AgentOptions TestOptions(const fs::path& out) {
-  agent::AgentOptions options;
+options::AgentOptions TestOptions(const fs::path& out) {
+  options::AgentOptions options;
   options.out = out.string();
   options.keep_intrinsics = true;
   return options;
@@ -196,11 +196,11 @@ DoctorCheck ProbeCheck(const TestedJvm& jvm) {
 
 DoctorCheck WovenCheck(const TestedJvm& jvm) {
   constexpr char kName[] = "  --counter woven";
-  if (const auto known = agent::CheckWovenJdk(jvm.Major()); !known)
+  if (const auto known = options::CheckWovenJdk(jvm.Major()); !known)
     return {Verdict::kNote, kName, known.error().message, "use --counter probe"};
   return {.name = kName,
           .detail = fmt::format("JDK {} is known (all up to {} except 19 and 20)", jvm.Major(),
-                                agent::kLastWovenJdk)};
+                                options::kLastWovenJdk)};
 }
 
 }  // namespace

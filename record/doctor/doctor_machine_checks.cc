@@ -169,7 +169,7 @@ DoctorCheck MemoryCheck(const DoctorMachine& m) {
   DoctorCheck check = {.name = "memory"};
   if (!m.available_memory) return {Verdict::kNote, "memory", "unknown", ""};
   check.detail = SizeText(*m.available_memory) + " available";
-  agent::AgentOptions defaults;
+  options::AgentOptions defaults;
   std::vector<std::string> notes;
   const auto limited =
       LimitMemory(defaults, {*m.available_memory, m.working.in_memory}, false, notes);

@@ -82,7 +82,7 @@ Result<Launch> ItraceLaunch(const ItraceRequest& request, const std::vector<std:
   }
   plan.jvm = plan.out / "jvm.jprof";
   const char* tool_options = std::getenv("JAVA_TOOL_OPTIONS");
-  return WithAgent(command, *agent, agent::ToString(JitLogOptions(plan.jvm, false)),
+  return WithAgent(command, *agent, options::ToString(JitLogOptions(plan.jvm, false)),
                    {.tool_options = tool_options != nullptr ? tool_options : ""});
 }
 
@@ -125,7 +125,7 @@ Result<ItracePlan> PlanItrace(const ItraceRequest& request,
   if (plan.options.records || (jvm && !plan.begin.empty())) {
     const auto words = command.empty() ? procfs::CommandLine(request.pid) : command;
     const std::string name =
-        words.empty() ? fmt::format("{}", request.pid) : agent::ProfileName(words);
+        words.empty() ? fmt::format("{}", request.pid) : options::ProfileName(words);
     const auto place =
         PreparePlace(request.out.empty() ? FreeItracePlace(name) : fs::path(request.out), false);
     if (!place) return std::unexpected(place.error());

@@ -39,7 +39,7 @@ JvmProfile Describe(const fs::path& path) {
 }
 
 std::string NameOf(const JvmProfile& profile) {
-  return fmt::format("{} (PID {})", agent::ProfileName(profile.command), profile.pid);
+  return fmt::format("{} (PID {})", options::ProfileName(profile.command), profile.pid);
 }
 
 // Removes profiles without methods of processes that have ended, if any other profile has methods.
@@ -61,7 +61,7 @@ bool NoteUnbegun(SettledProfiles& settled, const fs::path& place,
     if (std::ranges::count(settled.profiles, pid, &JvmProfile::pid) != 0) continue;
     settled.notes.push_back(fmt::format(
         "{} (PID {}) still runs: its profile will be in {} once it calls a function with hooks",
-        agent::ProfileName(procfs::CommandLine(pid)), pid, DisplayPath(place)));
+        options::ProfileName(procfs::CommandLine(pid)), pid, DisplayPath(place)));
   }
   return settled.notes.size() != before;
 }

@@ -36,11 +36,11 @@ Memory ReadMemory(const fs::path& place) {
           IsInMemory(fs::absolute(place, failed).lexically_normal())};
 }
 
-Result<void> LimitMemory(agent::AgentOptions& options, const Memory& memory, bool forced,
+Result<void> LimitMemory(options::AgentOptions& options, const Memory& memory, bool forced,
                          std::vector<std::string>& notes) {
   if (forced || memory.available == 0) return {};
-  const bool trace = options.mode == agent::Mode::kTrace;
-  if (trace && memory.holds_files && options.trace_mode == agent::TraceMode::kContinuous) {
+  const bool trace = options.mode == options::Mode::kTrace;
+  if (trace && memory.holds_files && options.trace_mode == options::TraceMode::kContinuous) {
     return WrongUse(
         "--mode continuous has no limit and --out is in memory (tmpfs); choose a directory on a "
         "disk with -o, or add --force");
@@ -52,7 +52,7 @@ Result<void> LimitMemory(agent::AgentOptions& options, const Memory& memory, boo
   const std::string reason = fmt::format("{} is more than a third of the {} of available memory",
                                          Size(cap), Size(memory.available));
   const uint64_t whole = most / kMega * kMega;
-  if (!trace && cap == agent::AgentOptions().tree_memory && whole != 0) {
+  if (!trace && cap == options::AgentOptions().tree_memory && whole != 0) {
     options.tree_memory = whole;
     notes.push_back(fmt::format("{} {} instead of {}: {}", option, Size(whole), Size(cap), reason));
     return {};

@@ -25,7 +25,7 @@ Memory ReadMemory(const std::filesystem::path& place);
 // - Fails with kWrongUse if any other cap is above the limit; the message names the option.
 // - The trace's cap counts once, although each thread has one.
 // - With `forced`, nothing is checked.
-Result<void> LimitMemory(agent::AgentOptions& options, const Memory& memory, bool forced,
+Result<void> LimitMemory(options::AgentOptions& options, const Memory& memory, bool forced,
                          std::vector<std::string>& notes);
 
 }  // namespace jprof::record

@@ -22,8 +22,9 @@ namespace fs = std::filesystem;
 // Returns the first item that includes, as typed. It matched nothing; `suggest` returns the names
 // that it may have meant.
 template <typename Suggest>
-std::string UnmatchedFilter(std::string_view option, const agent::Filter& filter, Suggest suggest) {
-  const auto item = std::ranges::find_if(filter.items, &agent::FilterItem::include);
+std::string UnmatchedFilter(std::string_view option, const options::Filter& filter,
+                            Suggest suggest) {
+  const auto item = std::ranges::find_if(filter.items, &options::FilterItem::include);
   if (item == filter.items.end()) return fmt::format("{} excludes all of them", option);
   const std::vector<std::string> names = suggest(item->text);
   return fmt::format(
@@ -31,7 +32,7 @@ std::string UnmatchedFilter(std::string_view option, const agent::Filter& filter
       names.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(names, " or ")));
 }
 
-std::string UnmatchedThreads(const profile::Reader& reader, const agent::Filter& filter) {
+std::string UnmatchedThreads(const profile::Reader& reader, const options::Filter& filter) {
   std::set<std::string_view> names;
   for (const profile::Thread& thread : reader.threads()) names.insert(thread.name);
   return UnmatchedFilter("--threads", filter, [&](const std::string& text) {
@@ -43,7 +44,7 @@ std::string UnmatchedThreads(const profile::Reader& reader, const agent::Filter&
 // Describes the unmatched filter. The profile has the names of all methods that ran with probes,
 // also of those that are excluded.
 std::string UnmatchedMethods(profile::Reader& reader, std::string_view option,
-                             const agent::Filter& filter) {
+                             const options::Filter& filter) {
   FilterableNames names;
   const profile::Methods methods = reader.ReadMethods();
   for (uint32_t id = 2; id < methods.size(); ++id) {
@@ -56,13 +57,14 @@ std::string UnmatchedMethods(profile::Reader& reader, std::string_view option,
 
 // Compares names, because a thread may have been recorded before it got the name by which it is
 // excluded.
-bool NoThreadMatches(const profile::Reader& reader, const agent::Filter& filter) {
+bool NoThreadMatches(const profile::Reader& reader, const options::Filter& filter) {
   return std::ranges::none_of(reader.threads(), [&](const profile::Thread& thread) {
     return filter.AcceptsThread(thread.name);
   });
 }
 
-std::vector<std::string> EmptyFilters(profile::Reader& reader, const agent::AgentOptions& options) {
+std::vector<std::string> EmptyFilters(profile::Reader& reader,
+                                      const options::AgentOptions& options) {
   std::vector<std::string> empty;
   if (!options.threads.Empty() && NoThreadMatches(reader, options.threads)) {
     empty.push_back("everything: no thread matched " + UnmatchedThreads(reader, options.threads));
@@ -105,13 +107,14 @@ std::string CopyTable(const profile::Reader& reader, const fs::path& profile) {
                 : "";
 }
 
-std::string Next(const profile::Reader& reader, const agent::AgentOptions& options,
+std::string Next(const profile::Reader& reader, const options::AgentOptions& options,
                  const fs::path& profile) {
-  const std::string_view name = options.mode == agent::Mode::kTrace ? "log-gen"
-                                : options.mode == agent::Mode::kScs ? "scs"
-                                                                    : "log-rt";
+  const std::string_view name = options.mode == options::Mode::kTrace ? "log-gen"
+                                : options.mode == options::Mode::kScs ? "scs"
+                                                                      : "log-rt";
   const std::string report = fmt::format("jprof report {} {}", name, DisplayPath(profile));
-  if (options.mode == agent::Mode::kCalltree || options.mode == agent::Mode::kScs) return report;
+  if (options.mode == options::Mode::kCalltree || options.mode == options::Mode::kScs)
+    return report;
   const std::string uncalibrated = CopyTable(reader, profile);
   return uncalibrated.empty() ? report
                               : fmt::format("{}, then {} ({})",
@@ -149,7 +152,7 @@ std::string SummaryLine(const fs::path& profile) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-bool PrintSummary(const fs::path& profile, const agent::AgentOptions& options) {
+bool PrintSummary(const fs::path& profile, const options::AgentOptions& options) {
   auto reader = profile::Reader::Open(profile.string());
   if (!reader) {
     fmt::print(stderr, "jprof: the profile cannot be read: {}\n", reader.error().message);
@@ -173,7 +176,7 @@ bool PrintSummary(const fs::path& profile, const agent::AgentOptions& options) {
 }
 
 bool PrintSummaries(const fs::path& place, const std::vector<JvmProfile>& profiles,
-                    const agent::AgentOptions& options) {
+                    const options::AgentOptions& options) {
   const bool jvms = std::ranges::all_of(profiles, &JvmProfile::jvm);
   fmt::print(stderr, "jprof: profiles: {} of {} in {}, the busiest first\n", profiles.size(),
              jvms ? "JVMs" : "processes", DisplayPath(place));

@@ -13,12 +13,12 @@ namespace jprof::record {
 // Prints the summary of a profile on stderr: its path, losses, and the next command.
 // Copies the matching calibration table into the profile. Returns false if a filter of
 // `options` matched nothing.
-bool PrintSummary(const std::filesystem::path& profile, const agent::AgentOptions& options);
+bool PrintSummary(const std::filesystem::path& profile, const options::AgentOptions& options);
 
 // Prints the summary of the profiles of several JVMs in `place`, the busiest first: one line each,
 // and the next command for the busiest. Otherwise does what PrintSummary does.
 bool PrintSummaries(const std::filesystem::path& place, const std::vector<JvmProfile>& profiles,
-                    const agent::AgentOptions& options);
+                    const options::AgentOptions& options);
 
 // Returns the summary of a profile in one line: "24 threads, 512 methods, lost nothing". Copies the
 // matching calibration table into a profile with times.

@@ -28,7 +28,7 @@ fs::path TrainersPath() { return InstallationRoot() / "share" / "jprof" / "train
 Result<fs::path> FindAgent(const std::string& option) {
   const char* variable = std::getenv("JPROF_AGENT");
   const std::string given = option.empty() && variable != nullptr ? variable : option;
-  const fs::path agent = given.empty() ? LibraryPath(agent::kAgentLibrary) : fs::path(given);
+  const fs::path agent = given.empty() ? LibraryPath(options::kAgentLibrary) : fs::path(given);
   std::error_code failed;
   if (fs::is_regular_file(agent, failed)) return fs::absolute(agent);
   const bool missing = !failed || failed == std::errc::no_such_file_or_directory ||

@@ -63,9 +63,9 @@ std::string Quoted(std::string_view text) {
 // Returns whether the launch library exists beside the agent and can move the agent from
 // JAVA_TOOL_OPTIONS to the arguments of java.
 bool MovesFromVariable(const fs::path& agent, const std::string& loads) {
-  const fs::path library = agent.parent_path() / agent::kLaunchLibrary;
+  const fs::path library = agent.parent_path() / options::kLaunchLibrary;
   std::error_code ignored;
-  return agent.filename() == agent::kAgentLibrary && fs::exists(library, ignored) &&
+  return agent.filename() == options::kAgentLibrary && fs::exists(library, ignored) &&
          Quoted(loads) == loads && !agent.string().contains(':');
 }
 
@@ -98,8 +98,8 @@ Result<fs::path> FindProgram(const std::string& name) {
                   name);
 }
 
-agent::Children ChildrenOf(const std::vector<std::string>& command, agent::Children chosen) {
-  using enum agent::Children;
+options::Children ChildrenOf(const std::vector<std::string>& command, options::Children chosen) {
+  using enum options::Children;
   const auto program = FindProgram(command.front());
   const bool java = program && KindOf(*program) != Kind::kOther;
   if (chosen == kAuto) return java ? kNo : kAll;
@@ -119,14 +119,14 @@ Result<Launch> WithAgent(const std::vector<std::string>& command, const fs::path
                     agent.string());
   }
   Launch launch{*program, command, std::nullopt, {}};
-  const std::string loads = fmt::format("{}{}={}", agent::kLoads, agent.string(), options);
+  const std::string loads = fmt::format("{}{}={}", options::kLoads, agent.string(), options);
   std::vector<std::string> preloaded;
   if (place.hooks) {
-    launch.environment.emplace_back(agent::kHookOptionsVariable, options);
+    launch.environment.emplace_back(options::kHookOptionsVariable, options);
     preloaded.push_back(agent.string());
   }
   if (place.environment && MovesFromVariable(agent, loads))
-    preloaded.push_back(agent.parent_path() / agent::kLaunchLibrary);
+    preloaded.push_back(agent.parent_path() / options::kLaunchLibrary);
   Preload(preloaded, place, launch);
   const Kind kind = KindOf(*program);
   if (kind != Kind::kOther && NeedsMusl(*program)) {

@@ -35,7 +35,7 @@ Result<std::filesystem::path> FindProgram(const std::string& name);
 
 // Returns which JVMs of this command are recorded if the user chose `chosen`; never returns kAuto.
 // The first JVM of a java launcher is the launcher itself, so this is kNo.
-agent::Children ChildrenOf(const std::vector<std::string>& command, agent::Children chosen);
+options::Children ChildrenOf(const std::vector<std::string>& command, options::Children chosen);
 
 // Returns how to run `command` with the agent.
 // - A java launcher gets "-agentpath:<agent>=<options>" as its first argument, another tool of the

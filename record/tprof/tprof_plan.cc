@@ -49,10 +49,10 @@ bool IsJava(const std::string& program) {
 
 // Returns the options of the agent. With --children each JVM makes a directory in the recording.
 std::string AgentText(const TprofRequest& request, const fs::path& out) {
-  agent::AgentOptions options =
+  options::AgentOptions options =
       JitLogOptions(request.children ? out : out / "jvm.jprof", request.code);
-  if (request.children) options.children = agent::Children::kAll;
-  return agent::ToString(options);
+  if (request.children) options.children = options::Children::kAll;
+  return options::ToString(options);
 }
 
 // Returns how to start the command. It gets the agent if it is a JVM, or with --children.
@@ -143,7 +143,7 @@ Result<TprofPlan> PlanTprof(const TprofRequest& request, const std::vector<std::
                     .delay = request.delay,
                     .duration = request.duration,
                     .command = TargetText(request, command)};
-  const std::string name = command.empty() ? "machine" : agent::ProfileName(command);
+  const std::string name = command.empty() ? "machine" : options::ProfileName(command);
   const auto place =
       PreparePlace(request.out.empty() ? FreePlace(name + "-tprof").string() : request.out, false);
   if (!place) return std::unexpected(place.error());

@@ -7,10 +7,10 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto options = jprof::agent::ParseAgentOptions(text, "");
+  const auto options = jprof::options::ParseAgentOptions(text, "");
   if (!options) return 0;
   const std::string written = ToString(*options);
-  const auto again = jprof::agent::ParseAgentOptions(written, "");
+  const auto again = jprof::options::ParseAgentOptions(written, "");
   if (!again || ToString(*again) != written) std::abort();
   if (again->triggers != options->triggers || again->lowered != options->lowered) std::abort();
   return 0;

@@ -16,7 +16,8 @@ bool IsGeneratedForLambda(std::string_view class_name) {
 
 }  // namespace
 
-engine::MethodTable::Filter MethodFilter(const AgentOptions& options, const JdkPackages& packages) {
+engine::MethodTable::Filter MethodFilter(const options::AgentOptions& options,
+                                         const JdkPackages& packages) {
   if (options.methods.Empty() && options.focus.Empty()) return {};
   return [methods = options.methods, focus = options.focus, &packages](std::string_view class_name,
                                                                        std::string_view name) {
@@ -29,7 +30,7 @@ engine::MethodTable::Filter MethodFilter(const AgentOptions& options, const JdkP
 
 void StartFocus(JNIEnv* jni, JdkPackages& packages) {
   if (!packages.Read(jni))
-    PrintMessage("the JVM does not report its packages: FOCUS=app matches no method");
+    setup::PrintMessage("the JVM does not report its packages: FOCUS=app matches no method");
   const auto structs = hotspot::VmStructs::Load();
   if (!structs) return;
   hotspot::Fields field(*structs);

@@ -12,7 +12,8 @@ namespace jprof::agent {
 
 // Returns a filter of the recorded methods, which is empty if all are recorded. `packages` must
 // outlive the filter, which probes and compiler threads call.
-engine::MethodTable::Filter MethodFilter(const AgentOptions& options, const JdkPackages& packages);
+engine::MethodTable::Filter MethodFilter(const options::AgentOptions& options,
+                                         const JdkPackages& packages);
 
 // Reads the JDK's packages and the address range of the interpreter. Call this in VMInit.
 void StartFocus(JNIEnv* jni, JdkPackages& packages);

@@ -10,7 +10,7 @@ namespace {
 // Installs the focus. Without FOCUS all methods are in focus. CLASSMETHODS alone does not affect
 // what is compiled.
 Result<void> InstallFocus(HotspotVm& hotspot, const hotspot::ProbeTargets& targets,
-                          const AgentOptions& options, engine::Session& session) {
+                          const options::AgentOptions& options, engine::Session& session) {
   const auto image = hotspot::LibjvmImage::Open();
   if (!image) return std::unexpected(image.error());
   const auto focus = hotspot::CompileFocus::Find(*image, hotspot.structs);
@@ -39,24 +39,27 @@ Result<HotspotProbe> HotspotProbe::Find() {
 }
 
 Result<void> HotspotProbe::Install(HotspotVm& hotspot, engine::RecordingKind kind,
-                                   const AgentOptions& options, engine::Session& session) const {
+                                   const options::AgentOptions& options,
+                                   engine::Session& session) const {
   bool installed = false;
   if (!options.focus.Empty() || options.keep_intrinsics) {
     const auto done = InstallFocus(hotspot, targets, options, session);
     if (!done) {
-      PrintMessage((options.focus.Empty()
-                        ? "compiled code uses no intrinsics, and all calls are counted: "
-                        : "methods out of focus are not recorded, but they run with probes: ") +
-                   done.error().message);
+      setup::PrintMessage(
+          (options.focus.Empty()
+               ? "compiled code uses no intrinsics, and all calls are counted: "
+               : "methods out of focus are not recorded, but they run with probes: ") +
+          done.error().message);
     }
     installed = done.has_value();
     if (installed) session.methods().MarkIntrinsics();
   }
-  return InstallProbe(hotspot.structs, hotspot.vm, targets, kind,
-                      {.train = options.train,
-                       .focused = installed && !options.focus.Empty(),
-                       .intrinsics = installed && options.keep_intrinsics,
-                       .beside_hooks = options.hooks == Hooks::kYes || hookit::Expected()});
+  return InstallProbe(
+      hotspot.structs, hotspot.vm, targets, kind,
+      {.train = options.train,
+       .focused = installed && !options.focus.Empty(),
+       .intrinsics = installed && options.keep_intrinsics,
+       .beside_hooks = options.hooks == options::Hooks::kYes || hookit::Expected()});
 }
 
 Result<void> HotspotProbe::FindLate(const HotspotVm& hotspot) {
@@ -69,11 +72,11 @@ Result<void> HotspotProbe::FindLate(const HotspotVm& hotspot) {
 }
 
 Result<void> HotspotProbe::InstallLate(const HotspotVm& hotspot, engine::RecordingKind kind,
-                                       const AgentOptions& options, JNIEnv* jni) {
+                                       const options::AgentOptions& options, JNIEnv* jni) {
   if (!options.focus.Empty())
-    PrintMessage("methods out of focus are not recorded, but they run with probes");
+    setup::PrintMessage("methods out of focus are not recorded, but they run with probes");
   if (options.keep_intrinsics)
-    PrintMessage("compiled code uses no intrinsics, and all calls are counted");
+    setup::PrintMessage("compiled code uses no intrinsics, and all calls are counted");
   return late->Install(hotspot.vm, kind, {}, jni);
 }
 
@@ -81,7 +84,7 @@ Result<void> HotspotProbe::Remove(JNIEnv* jni) {
   if (!late) return {};
   const auto ended = late->Remove(jni);
   if (!ended) return std::unexpected(ended.error());
-  if (!*ended) PrintMessage("a compilation that began before the end is still running");
+  if (!*ended) setup::PrintMessage("a compilation that began before the end is still running");
   late.reset();
   return {};
 }

@@ -35,8 +35,8 @@ struct HotspotProbe {
   // FOCUS only the methods in focus are compiled with probes; if that is not possible, all methods
   // are. With KEEP_INTRINSICS alone all methods are, and C2 may use intrinsics; if that is not
   // possible, it uses none. A message reports what is not possible.
-  Result<void> Install(HotspotVm& hotspot, engine::RecordingKind kind, const AgentOptions& options,
-                       engine::Session& session) const;
+  Result<void> Install(HotspotVm& hotspot, engine::RecordingKind kind,
+                       const options::AgentOptions& options, engine::Session& session) const;
 
   // Install the probe in a running JVM. FindLate checks what that requires, before anything is
   // changed. `jni` belongs to the calling Java thread. The compilers' code cannot be changed
@@ -44,7 +44,7 @@ struct HotspotProbe {
   // message reports that.
   Result<void> FindLate(const HotspotVm& hotspot);
   Result<void> InstallLate(const HotspotVm& hotspot, engine::RecordingKind kind,
-                           const AgentOptions& options, JNIEnv* jni);
+                           const options::AgentOptions& options, JNIEnv* jni);
   // Removes what InstallLate has installed, if anything. No thread is in a probe afterwards. After
   // an error nothing has been changed.
   Result<void> Remove(JNIEnv* jni);

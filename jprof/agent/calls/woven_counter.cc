@@ -45,7 +45,7 @@ constexpr uint64_t kNoRegion = uint64_t{1} << 62;
 constexpr int64_t kMostDefinitionNanos = 500'000'000;
 
 // A class file's version is the version of its JDK plus 44.
-static_assert(weave::kNewestVersion == kLastWovenJdk + 44);
+static_assert(weave::kNewestVersion == options::kLastWovenJdk + 44);
 
 jlong Place(const profile::Node* node) { return static_cast<jlong>(engine::PlaceOf(node)); }
 
@@ -102,7 +102,7 @@ jint HashOfLoader(jvmtiEnv* jvmti, JNIEnv* jni, jclass type) {
 }  // namespace
 
 Result<void> CheckWovenCounter(int java_version) {
-  if (auto known = CheckWovenJdk(java_version); !known) return known;
+  if (auto known = options::CheckWovenJdk(java_version); !known) return known;
   const auto structs = hotspot::VmStructs::Load();
   if (!structs) return Fail("this JVM is not HotSpot");
   if (auto none = CheckNoArchive(*structs); !none) return none;
@@ -294,7 +294,7 @@ bool WovenCounter::SetHasCarriers(JNIEnv* jni) {
 
 // Runs on a thread of the program.
 void WovenCounter::StopCounting(JNIEnv* jni) {
-  PrintMessage(
+  setup::PrintMessage(
       "no calls are counted from here on: the program has begun to use virtual threads, and the "
       "JVM refuses to replace JprofCounter, which another agent may have changed; use "
       "COUNTER=probe (--counter probe)");

@@ -39,15 +39,15 @@ CodeRange CodeAround(uint64_t address) {
 
 }  // namespace
 
-SampleRecorder::SampleRecorder(const AgentOptions& options, HotspotVm& hotspot,
+SampleRecorder::SampleRecorder(const options::AgentOptions& options, HotspotVm& hotspot,
                                engine::Session& session)
     : java_(hotspot.vm),
       session_(session),
-      attributes_to_current_(options.mode == Mode::kCalltree),
+      attributes_to_current_(options.mode == options::Mode::kCalltree),
       java_only_(options.java_only),
       by_name_(options.name_at_sample),
       virtual_rows_(session) {
-  for (const Trigger& trigger : options.triggers) {
+  for (const options::Trigger& trigger : options.triggers) {
     const auto metrics = MetricsOf(trigger);
     triggers_.push_back({metric_count_, metrics.front().is_weighted()});
     metric_count_ += static_cast<uint32_t>(metrics.size());
@@ -57,7 +57,7 @@ SampleRecorder::SampleRecorder(const AgentOptions& options, HotspotVm& hotspot,
   own_end_ = own.end;
 }
 
-Result<std::unique_ptr<SampleRecorder>> SampleRecorder::Open(const AgentOptions& options,
+Result<std::unique_ptr<SampleRecorder>> SampleRecorder::Open(const options::AgentOptions& options,
                                                              HotspotVm& hotspot,
                                                              engine::Session& session) {
   std::unique_ptr<SampleRecorder> recorder(new SampleRecorder(options, hotspot, session));

@@ -29,7 +29,7 @@ class SampleRecorder {
  public:
   // Fails if the VM or the machine does not support sampling; the message has the reason. `hotspot`
   // must exist as long as the object.
-  static Result<std::unique_ptr<SampleRecorder>> Open(const AgentOptions& options,
+  static Result<std::unique_ptr<SampleRecorder>> Open(const options::AgentOptions& options,
                                                       HotspotVm& hotspot, engine::Session& session);
 
   size_t trigger_count() const { return triggers_.size(); }
@@ -69,7 +69,8 @@ class SampleRecorder {
     bool weighted = false;  // the first is weighted, and the next one counts the samples
   };
 
-  SampleRecorder(const AgentOptions& options, HotspotVm& hotspot, engine::Session& session);
+  SampleRecorder(const options::AgentOptions& options, HotspotVm& hotspot,
+                 engine::Session& session);
   bool IsOwn(uint64_t pc) const { return pc >= own_begin_ && pc < own_end_; }
   engine::Timeline& TimelineOf(engine::Thread& thread, const hotspot::StackWalk& walk);
   size_t KernelLeaves(engine::Thread& thread, SampledThread& sampled, ptm::ThreadTimer* timer);

@@ -17,15 +17,17 @@
 namespace jprof::agent {
 namespace {
 
-bool HasTimer(const Trigger& trigger) {
-  return trigger.kind == TriggerKind::kTime || trigger.kind == TriggerKind::kEvent;
+bool HasTimer(const options::Trigger& trigger) {
+  return trigger.kind == options::TriggerKind::kTime ||
+         trigger.kind == options::TriggerKind::kEvent;
 }
 
-Result<ptm::ThreadTimerSettings> SettingOf(const Trigger& trigger, const AgentOptions& options) {
-  const bool with_kernel = !options.java_only && options.mode != Mode::kCalltree;
+Result<ptm::ThreadTimerSettings> SettingOf(const options::Trigger& trigger,
+                                           const options::AgentOptions& options) {
+  const bool with_kernel = !options.java_only && options.mode != options::Mode::kCalltree;
   ptm::ThreadTimerSettings setting = {ptm::CpuClock(), trigger.every, kTimerSignal, with_kernel,
                                       options.timer};
-  if (trigger.kind == TriggerKind::kEvent) {
+  if (trigger.kind == options::TriggerKind::kEvent) {
     auto event = ptm::DecodeMetric(trigger.event);
     if (!event) return std::unexpected(event.error());
     setting.event = *std::move(event);
@@ -51,9 +53,9 @@ void Mark(engine::Thread& thread, profile::ThreadFlags flag, int error) {
 }
 
 Result<std::vector<ptm::ThreadTimerSettings>> SampleTimers::SettingsOf(
-    const AgentOptions& options) {
+    const options::AgentOptions& options) {
   std::vector<ptm::ThreadTimerSettings> settings;
-  for (const Trigger& trigger : options.triggers) {
+  for (const options::Trigger& trigger : options.triggers) {
     if (!HasTimer(trigger)) continue;
     auto setting = SettingOf(trigger, options);
     if (!setting) return std::unexpected(setting.error());
@@ -62,7 +64,7 @@ Result<std::vector<ptm::ThreadTimerSettings>> SampleTimers::SettingsOf(
   return settings;
 }
 
-std::vector<uint32_t> SampleTimers::TriggersOf(const AgentOptions& options) {
+std::vector<uint32_t> SampleTimers::TriggersOf(const options::AgentOptions& options) {
   std::vector<uint32_t> places;
   for (uint32_t i = 0; i < options.triggers.size(); ++i) {
     if (HasTimer(options.triggers[i])) places.push_back(i);
@@ -88,7 +90,7 @@ int SampleTimers::Open(SampledThread& sampled, uint32_t tid) {
     failed = error;
     if (tid != 0 && !ptm::VirtualClock::CpuNanosOf(tid)) continue;  // the thread has just ended
     if (!failure_reported_.exchange(true)) {
-      PrintMessage(
+      setup::PrintMessage(
           fmt::format("cannot sample by {}: {}", settings_[i].event.name, ErrnoText(error)));
     }
   }

@@ -22,9 +22,10 @@ class SampleTimers {
  public:
   // Converts the options. Fails if the agent cannot decode an event, or if TIMER=PERF is given
   // where the machine does not permit it.
-  static Result<std::vector<ptm::ThreadTimerSettings>> SettingsOf(const AgentOptions& options);
+  static Result<std::vector<ptm::ThreadTimerSettings>> SettingsOf(
+      const options::AgentOptions& options);
   // Returns the triggers of these settings, in the same order.
-  static std::vector<uint32_t> TriggersOf(const AgentOptions& options);
+  static std::vector<uint32_t> TriggersOf(const options::AgentOptions& options);
 
   // `session` must exist as long as the object.
   SampleTimers(std::vector<ptm::ThreadTimerSettings> settings, std::vector<uint32_t> triggers,

@@ -50,7 +50,7 @@ void NoteTaken(const SampleSignals::Taken& taken, profile::ControlHeader& header
 
 }  // namespace
 
-Sampling::Sampling(const AgentOptions& options, engine::Session& session,
+Sampling::Sampling(const options::AgentOptions& options, engine::Session& session,
                    std::unique_ptr<SampleRecorder> recorder,
                    std::vector<ptm::ThreadTimerSettings> timers)
     : options_(options),
@@ -60,8 +60,8 @@ Sampling::Sampling(const AgentOptions& options, engine::Session& session,
       signals_(gate_, timers_, *recorder_, early_),
       thread_(options, *this, *recorder_, session) {}
 
-Result<std::unique_ptr<Sampling>> Sampling::Open(const AgentOptions& options, HotspotVm& hotspot,
-                                                 engine::Session& session) {
+Result<std::unique_ptr<Sampling>> Sampling::Open(const options::AgentOptions& options,
+                                                 HotspotVm& hotspot, engine::Session& session) {
   auto timers = SampleTimers::SettingsOf(options);
   if (!timers) return std::unexpected(timers.error());
   auto recorder = SampleRecorder::Open(options, hotspot, session);
@@ -87,8 +87,9 @@ SampledThread* Sampling::NewThread(engine::Thread& thread, const unwind::StackBo
 }
 
 Result<void> Sampling::InstallSignals() {
-  const bool requests = std::ranges::any_of(options_.triggers, [](const Trigger& trigger) {
-    return trigger.kind == TriggerKind::kIdle || trigger.kind == TriggerKind::kWall;
+  const bool requests = std::ranges::any_of(options_.triggers, [](const options::Trigger& trigger) {
+    return trigger.kind == options::TriggerKind::kIdle ||
+           trigger.kind == options::TriggerKind::kWall;
   });
   return signals_.Install(timers_.count() != 0, requests);
 }
@@ -123,7 +124,8 @@ void Sampling::RemoveThread() {
 void Sampling::Begin() {
   if (options_.start && options_.delay == 0) Start();
   if (!thread_.Start())
-    PrintMessage("cannot start the sampling thread: IDLE, WALL, DELAY and DURATION have no effect");
+    setup::PrintMessage(
+        "cannot start the sampling thread: IDLE, WALL, DELAY and DURATION have no effect");
 }
 
 void Sampling::Start() {

@@ -32,8 +32,8 @@ class Sampling {
   // `session` must be started before the first AddThread. `session`, `options` and `hotspot` must
   // exist as long as the object. Fails if the VM or the machine does not support sampling; the
   // message has the reason.
-  static Result<std::unique_ptr<Sampling>> Open(const AgentOptions& options, HotspotVm& hotspot,
-                                                engine::Session& session);
+  static Result<std::unique_ptr<Sampling>> Open(const options::AgentOptions& options,
+                                                HotspotVm& hotspot, engine::Session& session);
 
   // Installs the signal handler, which finds this object through AgentUse. Fails if something
   // else uses the signals.
@@ -79,13 +79,13 @@ class Sampling {
   SampleSignals& signals() { return signals_; }
 
  private:
-  Sampling(const AgentOptions& options, engine::Session& session,
+  Sampling(const options::AgentOptions& options, engine::Session& session,
            std::unique_ptr<SampleRecorder> recorder, std::vector<ptm::ThreadTimerSettings> timers);
   SampledThread* NewThread(engine::Thread& thread, const unwind::StackBounds& stack,
                            uint64_t vm_thread, uint32_t tid);
   bool AwaitNoSample();
 
-  const AgentOptions& options_;
+  const options::AgentOptions& options_;
   engine::Session& session_;
   std::mutex control_;  // serialises Start, Stop and Reset
   SampleGate gate_;

@@ -11,16 +11,18 @@ constexpr uint64_t kRefreshNs = 200'000'000;
 
 }  // namespace
 
-SamplingSchedule::SamplingSchedule(const AgentOptions& options, uint64_t now_ns)
+SamplingSchedule::SamplingSchedule(const options::AgentOptions& options, uint64_t now_ns)
     : start_ns_(options.start && options.delay != 0 ? now_ns + options.delay * kSecond : kNever),
       stop_ns_(kNever),
       duration_ns_(options.duration * kSecond),
       refreshed_ns_(now_ns),
       look_ns_(now_ns + kSecond) {
   for (size_t i = 0; i < options.triggers.size(); ++i) {
-    const agent::Trigger& trigger = options.triggers[i];
-    if (trigger.kind != TriggerKind::kIdle && trigger.kind != TriggerKind::kWall) continue;
-    triggers_.push_back({i, trigger.kind == TriggerKind::kWall, trigger.every * 1'000'000, now_ns});
+    const options::Trigger& trigger = options.triggers[i];
+    if (trigger.kind != options::TriggerKind::kIdle && trigger.kind != options::TriggerKind::kWall)
+      continue;
+    triggers_.push_back(
+        {i, trigger.kind == options::TriggerKind::kWall, trigger.every * 1'000'000, now_ns});
   }
 }
 

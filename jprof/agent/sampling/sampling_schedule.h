@@ -21,7 +21,7 @@ class SamplingSchedule {
     uint64_t due_ns = 0;
   };
 
-  SamplingSchedule(const AgentOptions& options, uint64_t now_ns);
+  SamplingSchedule(const options::AgentOptions& options, uint64_t now_ns);
 
   // Returns the next time to wake up: in 10 ms, or earlier if a trigger is due.
   uint64_t NextWake(uint64_t now_ns) const;

@@ -19,7 +19,7 @@ class SampleRecorder;
 class SamplingThread {
  public:
   // All arguments must exist as long as the object.
-  SamplingThread(const AgentOptions& options, Sampling& sampling, SampleRecorder& recorder,
+  SamplingThread(const options::AgentOptions& options, Sampling& sampling, SampleRecorder& recorder,
                  engine::Session& session)
       : options_(options), sampling_(sampling), recorder_(recorder), requests_(session) {}
 
@@ -37,7 +37,7 @@ class SamplingThread {
   void RefreshUnwindTables(SamplingSchedule& schedule, uint64_t now_ns);
   void RequestSamples(SamplingSchedule& schedule, uint64_t now_ns);
 
-  const AgentOptions& options_;
+  const options::AgentOptions& options_;
   Sampling& sampling_;
   SampleRecorder& recorder_;
   IdleRequests requests_;

@@ -22,26 +22,28 @@ void JNICALL OnContendedEnter(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject obj
   const AgentUse agent;
   if (!agent) return;
   const VmTriggers& triggers = *agent->vm_triggers;
-  triggers.Count(TriggerKind::kMonitorContendedEnter, {jvmti, jni, object});
-  triggers.BeginTiming(TriggerKind::kMonitorContendedEntered);
+  triggers.Count(options::TriggerKind::kMonitorContendedEnter, {jvmti, jni, object});
+  triggers.BeginTiming(options::TriggerKind::kMonitorContendedEntered);
 }
 void JNICALL OnContendedEntered(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object) {
   const AgentUse agent;
   if (!agent) return;
-  agent->vm_triggers->EndTiming(TriggerKind::kMonitorContendedEntered, {jvmti, jni, object});
+  agent->vm_triggers->EndTiming(options::TriggerKind::kMonitorContendedEntered,
+                                {jvmti, jni, object});
 }
 void JNICALL OnWait(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jlong) {
   const AgentUse agent;
   if (!agent) return;
   const VmTriggers& triggers = *agent->vm_triggers;
-  triggers.Count(TriggerKind::kMonitorWait, {jvmti, jni, object});
-  triggers.BeginTiming(TriggerKind::kMonitorWaited);
+  triggers.Count(options::TriggerKind::kMonitorWait, {jvmti, jni, object});
+  triggers.BeginTiming(options::TriggerKind::kMonitorWaited);
 }
 void JNICALL OnWaited(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jboolean) {
   const AgentUse agent;
-  if (agent) agent->vm_triggers->EndTiming(TriggerKind::kMonitorWaited, {jvmti, jni, object});
+  if (agent)
+    agent->vm_triggers->EndTiming(options::TriggerKind::kMonitorWaited, {jvmti, jni, object});
 }
-template <TriggerKind kKind>
+template <options::TriggerKind kKind>
 void JNICALL OnClass(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jclass type) {
   const AgentUse agent;
   if (agent) agent->vm_triggers->Count(kKind, {jvmti, jni, nullptr, type});
@@ -50,20 +52,20 @@ void JNICALL OnClass(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jclass type) {
 }  // namespace
 
 // Returns the index of a trigger among the options', or -1 if it was not requested.
-int VmTriggers::IndexOf(TriggerKind kind) const {
-  const auto found = std::ranges::find(triggers_, kind, &Trigger::kind);
+int VmTriggers::IndexOf(options::TriggerKind kind) const {
+  const auto found = std::ranges::find(triggers_, kind, &options::Trigger::kind);
   return found != triggers_.end() ? static_cast<int>(found - triggers_.begin()) : -1;
 }
 
-bool VmTriggers::Has(std::initializer_list<TriggerKind> kinds) const {
-  return std::ranges::any_of(kinds, [&](TriggerKind kind) { return IndexOf(kind) >= 0; });
+bool VmTriggers::Has(std::initializer_list<options::TriggerKind> kinds) const {
+  return std::ranges::any_of(kinds, [&](options::TriggerKind kind) { return IndexOf(kind) >= 0; });
 }
 
 // Returns whether the event completes a period of the trigger. ALLOCATED_BYTES is sampled by the VM
 // itself.
 bool VmTriggers::IsNthEvent(SampledThread& thread, int place) const {
-  const Trigger& trigger = triggers_[static_cast<size_t>(place)];
-  if (trigger.kind == TriggerKind::kAllocatedBytes) return true;
+  const options::Trigger& trigger = triggers_[static_cast<size_t>(place)];
+  if (trigger.kind == options::TriggerKind::kAllocatedBytes) return true;
   return ++thread.events[place] % trigger.every == 0;
 }
 
@@ -78,14 +80,14 @@ void VmTriggers::Sample(int place, int64_t weight, const VmEvent& event) const {
   sampling_.TakeJavaStack(static_cast<size_t>(place), weight, signature.c_str());
 }
 
-void VmTriggers::Count(TriggerKind kind, const VmEvent& event) const {
+void VmTriggers::Count(options::TriggerKind kind, const VmEvent& event) const {
   SampledThread* thread = sampling_.CurrentThread();
   const int place = IndexOf(kind);
   if (thread == nullptr || place < 0 || !sampling_.running()) return;
   if (IsNthEvent(*thread, place)) Sample(place, 1, event);
 }
 
-void VmTriggers::BeginTiming(TriggerKind kind) const {
+void VmTriggers::BeginTiming(options::TriggerKind kind) const {
   SampledThread* thread = sampling_.CurrentThread();
   const int place = IndexOf(kind);
   if (thread == nullptr || place < 0) return;
@@ -93,7 +95,7 @@ void VmTriggers::BeginTiming(TriggerKind kind) const {
 }
 
 // Ends a measured event. A sample represents N events, so its weight is N times the measured time.
-void VmTriggers::EndTiming(TriggerKind kind, const VmEvent& event) const {
+void VmTriggers::EndTiming(options::TriggerKind kind, const VmEvent& event) const {
   SampledThread* thread = sampling_.CurrentThread();
   const int place = IndexOf(kind);
   if (thread == nullptr || place < 0 || thread->since_ns[place] == 0) return;
@@ -106,11 +108,11 @@ void VmTriggers::EndTiming(TriggerKind kind, const VmEvent& event) const {
 
 void VmTriggers::Allocated(const VmEvent& event, jlong size) const {
   if (sampling_.CurrentThread() == nullptr || !sampling_.running()) return;
-  const int place = IndexOf(TriggerKind::kAllocatedBytes);
+  const int place = IndexOf(options::TriggerKind::kAllocatedBytes);
   const auto bytes = static_cast<uint64_t>(size);
   if (place >= 0 && interval_.Keeps(bytes, NextRandom(engine::current_thread->random)))
     Sample(place, interval_.Weight(bytes), event);
-  Count(TriggerKind::kAllocations, event);
+  Count(options::TriggerKind::kAllocations, event);
 }
 
 VmTriggers::~VmTriggers() {
@@ -129,7 +131,7 @@ Result<void> VmTriggers::Open(JavaVM* java) {
 }
 
 Result<void> VmTriggers::AddCapabilities() const {
-  using enum TriggerKind;
+  using enum options::TriggerKind;
   jvmtiCapabilities wanted = {};
   wanted.can_generate_sampled_object_alloc_events = Has({kAllocatedBytes, kAllocations});
   wanted.can_generate_monitor_events =
@@ -140,8 +142,8 @@ Result<void> VmTriggers::AddCapabilities() const {
 }
 
 Result<void> VmTriggers::SetHeapSampling(int java_version) {
-  const int place = IndexOf(TriggerKind::kAllocatedBytes);
-  const bool all = IndexOf(TriggerKind::kAllocations) >= 0;
+  const int place = IndexOf(options::TriggerKind::kAllocatedBytes);
+  const bool all = IndexOf(options::TriggerKind::kAllocations) >= 0;
   if (!all && place < 0) return {};
   if (all && place >= 0) {
     return WrongUse("SCS: ALLOCATIONS and ALLOCATED_BYTES exclude each other; use one of them");
@@ -156,9 +158,9 @@ Result<void> VmTriggers::SetHeapSampling(int java_version) {
 
 void VmTriggers::AddEvents() {
   using Slots = jvmtiEventCallbacks;
-  using enum TriggerKind;
-  const auto add = [&](std::initializer_list<TriggerKind> kinds, jvmtiEvent event, auto slot,
-                       auto callback) {
+  using enum options::TriggerKind;
+  const auto add = [&](std::initializer_list<options::TriggerKind> kinds, jvmtiEvent event,
+                       auto slot, auto callback) {
     if (Has(kinds)) events_.Add(event, slot, callback);
   };
   add({kAllocatedBytes, kAllocations}, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, &Slots::SampledObjectAlloc,

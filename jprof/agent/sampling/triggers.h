@@ -28,7 +28,7 @@ class VmTriggers {
  public:
   // Adds the class of the object as a leaf of the stack if `with_class`. All arguments must exist
   // as long as the object.
-  VmTriggers(std::span<const Trigger> triggers, Sampling& sampling, bool with_class)
+  VmTriggers(std::span<const options::Trigger> triggers, Sampling& sampling, bool with_class)
       : triggers_(triggers), sampling_(sampling), with_class_(with_class) {}
   VmTriggers(const VmTriggers&) = delete;
   VmTriggers& operator=(const VmTriggers&) = delete;
@@ -46,23 +46,23 @@ class VmTriggers {
   // The callbacks call these functions, which do nothing if the trigger was not requested.
   //
   // Handles an event of a trigger that counts events.
-  void Count(TriggerKind kind, const VmEvent& event) const;
+  void Count(options::TriggerKind kind, const VmEvent& event) const;
   // Handle the begin and the end of an event whose duration is measured.
-  void BeginTiming(TriggerKind kind) const;
-  void EndTiming(TriggerKind kind, const VmEvent& event) const;
+  void BeginTiming(options::TriggerKind kind) const;
+  void EndTiming(options::TriggerKind kind, const VmEvent& event) const;
   // Handles an object that the VM selected as a sample of allocations.
   void Allocated(const VmEvent& event, jlong size) const;
 
  private:
-  int IndexOf(TriggerKind kind) const;
-  bool Has(std::initializer_list<TriggerKind> kinds) const;
+  int IndexOf(options::TriggerKind kind) const;
+  bool Has(std::initializer_list<options::TriggerKind> kinds) const;
   void AddEvents();
   Result<void> AddCapabilities() const;
   Result<void> SetHeapSampling(int java_version);
   bool IsNthEvent(SampledThread& thread, int place) const;
   void Sample(int place, int64_t weight, const VmEvent& event) const;
 
-  std::span<const Trigger> triggers_;
+  std::span<const options::Trigger> triggers_;
   Sampling& sampling_;
   const bool with_class_;
   jvmtiEnv* jvmti_ = nullptr;

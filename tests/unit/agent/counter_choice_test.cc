@@ -9,12 +9,12 @@ namespace jprof::agent {
 namespace {
 
 TEST(CounterChoice, Rule) {
-  using enum Counter;
+  using enum options::Counter;
   const struct {
     const char* text;
     int java;
     bool attached;
-    Counter counter;
+    options::Counter counter;
   } cases[] = {
       {"calltree", 17, false, kProbe},
       {"calltree", 25, false, kProbe},
@@ -30,9 +30,9 @@ TEST(CounterChoice, Rule) {
       {"calltree,sample,tree_memory=15G", 17, false, kProbe},
   };
   for (const auto& [text, java, attached, counter] : cases) {
-    const auto options = ParseAgentOptions(text, "");
+    const auto options = options::ParseAgentOptions(text, "");
     ASSERT_TRUE(options) << text;
-    const CounterChoice choice = ChooseCounter(*options, java, attached);
+    const setup::CounterChoice choice = setup::ChooseCounter(*options, java, attached);
     EXPECT_EQ(choice.counter, counter) << text;
     EXPECT_FALSE(choice.why.empty()) << text;
   }
@@ -53,7 +53,7 @@ TEST(CounterChoice, WhatWovenCountingExcludes) {
       {"calltree,counter=both", "COUNTER"},
   };
   for (const auto& [text, message] : cases) {
-    const auto options = ParseAgentOptions(text, "");
+    const auto options = options::ParseAgentOptions(text, "");
     ASSERT_FALSE(options) << text;
     EXPECT_TRUE(options.error().message.starts_with(message)) << options.error().message;
   }

@@ -7,10 +7,10 @@ namespace {
 
 using engine::RecordingKind;
 
-Result<Plan> PlanOf(std::string_view text) {
-  const auto options = ParseAgentOptions(text, "");
+Result<setup::Plan> PlanOf(std::string_view text) {
+  const auto options = options::ParseAgentOptions(text, "");
   EXPECT_TRUE(options) << text << ": " << options.error().message;
-  return MakePlan(*options);
+  return setup::MakePlan(*options);
 }
 
 constexpr char kEvent[] = "raw:1:2:0:0:0:PAGE-FAULTS";
@@ -64,25 +64,26 @@ TEST(Plan, OptionsReachTheSession) {
 TEST(Plan, ModesDecideThePartsOfTheRecording) {
   const struct {
     std::string text;
-    Source source;
+    setup::Source source;
     bool jit_log, sampling, vm_triggers, focus, hotspot_probe, jvmti_probe;
   } cases[] = {
-      {"callflow", Source::kProbe, false, false, false, false, true, true},
-      {"trace,probe=hotspot", Source::kProbe, false, false, false, false, true, false},
-      {"callflow,probe=jvmti", Source::kProbe, false, false, false, false, false, true},
-      {"callflow,tprof,focus=app", Source::kProbe, true, false, false, true, true, true},
-      {"calltree", Source::kProbe, false, false, false, false, true, true},
-      {"calltree,sample", Source::kProbe, false, true, false, false, true, true},
-      {"scs", Source::kSamples, false, true, true, false, false, false},
-      {"scs=IDLE+CLASS_LOAD,tprof", Source::kSamples, false, true, true, false, false, false},
-      {"tprof", Source::kNone, true, false, false, false, false, false},
-      {"tprof,code,probe=hotspot", Source::kNone, true, false, false, false, false, false},
+      {"callflow", setup::Source::kProbe, false, false, false, false, true, true},
+      {"trace,probe=hotspot", setup::Source::kProbe, false, false, false, false, true, false},
+      {"callflow,probe=jvmti", setup::Source::kProbe, false, false, false, false, false, true},
+      {"callflow,tprof,focus=app", setup::Source::kProbe, true, false, false, true, true, true},
+      {"calltree", setup::Source::kProbe, false, false, false, false, true, true},
+      {"calltree,sample", setup::Source::kProbe, false, true, false, false, true, true},
+      {"scs", setup::Source::kSamples, false, true, true, false, false, false},
+      {"scs=IDLE+CLASS_LOAD,tprof", setup::Source::kSamples, false, true, true, false, false,
+       false},
+      {"tprof", setup::Source::kNone, true, false, false, false, false, false},
+      {"tprof,code,probe=hotspot", setup::Source::kNone, true, false, false, false, false, false},
   };
   for (const auto& expected : cases) {
     const auto plan = PlanOf(expected.text);
     ASSERT_TRUE(plan) << expected.text << ": " << plan.error().message;
     EXPECT_EQ(plan->source, expected.source) << expected.text;
-    EXPECT_EQ(plan->has_session(), expected.source != Source::kNone) << expected.text;
+    EXPECT_EQ(plan->has_session(), expected.source != setup::Source::kNone) << expected.text;
     EXPECT_EQ(plan->jit_log, expected.jit_log) << expected.text;
     EXPECT_EQ(plan->sampling, expected.sampling) << expected.text;
     EXPECT_EQ(plan->vm_triggers, expected.vm_triggers) << expected.text;
@@ -94,15 +95,15 @@ TEST(Plan, ModesDecideThePartsOfTheRecording) {
 }
 
 TEST(Plan, RefusesMetricsThatCannotBeRecorded) {
-  AgentOptions options;
+  options::AgentOptions options;
   options.metrics = {"instructions"};
-  EXPECT_NE(MakePlan(options).error().message.find("cannot resolve the metric instructions"),
+  EXPECT_NE(setup::MakePlan(options).error().message.find("cannot resolve the metric instructions"),
             std::string::npos);
   options.metrics.assign(9, kEvent);
-  EXPECT_EQ(MakePlan(options).error().message, "more than 8 metrics");
+  EXPECT_EQ(setup::MakePlan(options).error().message, "more than 8 metrics");
   options.metrics = {kEvent};
-  options.mode = Mode::kTrace;
-  EXPECT_EQ(MakePlan(options).error().message, "a trace has one metric, time");
+  options.mode = options::Mode::kTrace;
+  EXPECT_EQ(setup::MakePlan(options).error().message, "a trace has one metric, time");
 }
 
 TEST(Plan, WhatMayBeginInARunningJvm) {
@@ -127,9 +128,9 @@ TEST(Plan, WhatMayBeginInARunningJvm) {
       {"calltree,sample,counter=woven", 25, ""},
   };
   for (const auto& [text, java, refusal] : cases) {
-    const auto options = ParseAgentOptions(text, "");
+    const auto options = options::ParseAgentOptions(text, "");
     ASSERT_TRUE(options) << text;
-    const auto possible = CheckAttach(*options, java);
+    const auto possible = setup::CheckAttach(*options, java);
     EXPECT_EQ(possible.has_value(), *refusal == '\0') << text << " " << java;
     if (possible) continue;
     EXPECT_TRUE(possible.error().message.contains(refusal)) << text;

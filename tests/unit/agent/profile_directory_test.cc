@@ -29,17 +29,17 @@ class ProfileDirectory : public testing::Test {
   }
 
   fs::path folder_;
-  AgentOptions options_;
+  options::AgentOptions options_;
 };
 
 TEST_F(ProfileDirectory, IsMade) {
-  EXPECT_EQ(MakeProfileDirectory(options_).value(), options_.out);
+  EXPECT_EQ(setup::MakeProfileDirectory(options_).value(), options_.out);
   EXPECT_TRUE(fs::is_directory(options_.out));
 }
 
 TEST_F(ProfileDirectory, ThatIsTakenIsAnError) {
   fs::create_directory(options_.out);
-  const auto made = MakeProfileDirectory(options_);
+  const auto made = setup::MakeProfileDirectory(options_);
   ASSERT_FALSE(made.has_value());
   EXPECT_EQ(made.error().message,
             "cannot make the profile directory " + options_.out + ": File exists");
@@ -48,44 +48,45 @@ TEST_F(ProfileDirectory, ThatIsTakenIsAnError) {
 TEST_F(ProfileDirectory, ThatIsTakenMakesOnlyIfFreeDoNothing) {
   options_.only_if_free = true;
   fs::create_directory(options_.out);
-  EXPECT_EQ(MakeProfileDirectory(options_).value(), "");
+  EXPECT_EQ(setup::MakeProfileDirectory(options_).value(), "");
   EXPECT_EQ(Made(), 1u);
 }
 
 TEST_F(ProfileDirectory, OfAllChildrenContainsOneForEach) {
-  options_.children = Children::kAll;
-  const std::string first = MakeProfileDirectory(options_).value();
+  options_.children = options::Children::kAll;
+  const std::string first = setup::MakeProfileDirectory(options_).value();
   EXPECT_EQ(first, options_.out + "/agent_test-" + std::to_string(getpid()));
-  EXPECT_EQ(MakeProfileDirectory(options_).value(), first + "-2") << "the process executed another";
+  EXPECT_EQ(setup::MakeProfileDirectory(options_).value(), first + "-2")
+      << "the process executed another";
   EXPECT_EQ(Made(), 1u);
 }
 
 TEST_F(ProfileDirectory, OfAllChildrenIsNotMadeInAProfile) {
-  options_.children = Children::kAll;
+  options_.children = options::Children::kAll;
   fs::create_directory(options_.out);
   std::ofstream(fs::path(options_.out) / "control") << "x";
-  const auto made = MakeProfileDirectory(options_);
+  const auto made = setup::MakeProfileDirectory(options_);
   ASSERT_FALSE(made.has_value());
   EXPECT_EQ(made.error().message,
             "cannot make the profile directory " + options_.out + ": File exists");
 }
 
 TEST_F(ProfileDirectory, OfTheFirstChildIsNotShared) {
-  options_.children = Children::kFirst;
-  EXPECT_EQ(MakeProfileDirectory(options_).value(), options_.out);
-  EXPECT_EQ(MakeProfileDirectory(options_).value(), "");
+  options_.children = options::Children::kFirst;
+  EXPECT_EQ(setup::MakeProfileDirectory(options_).value(), options_.out);
+  EXPECT_EQ(setup::MakeProfileDirectory(options_).value(), "");
   EXPECT_EQ(Made(), 1u);
 }
 
 TEST_F(ProfileDirectory, NamesThePathAndTheReason) {
   options_.out = folder_ / "none" / "p.jprof";
-  EXPECT_EQ(MakeProfileDirectory(options_).error().message,
+  EXPECT_EQ(setup::MakeProfileDirectory(options_).error().message,
             "cannot make the profile directory " + options_.out + ": No such file or directory");
 }
 
 // Several processes that start at the same moment.
 TEST_F(ProfileDirectory, OfProcessesThatStartAtOnceIsEachItsOwn) {
-  options_.children = Children::kAll;
+  options_.children = options::Children::kAll;
   constexpr int kRounds = 50;
   constexpr size_t kProcesses = 4;
   for (int round = 0; round < kRounds; ++round) {
@@ -100,7 +101,7 @@ TEST_F(ProfileDirectory, OfProcessesThatStartAtOnceIsEachItsOwn) {
       char byte;
       while (read(gate[0], &byte, 1) > 0) {
       }
-      _exit(MakeProfileDirectory(options_).has_value() ? 0 : 1);
+      _exit(setup::MakeProfileDirectory(options_).has_value() ? 0 : 1);
     }
     close(gate[0]);
     close(gate[1]);  // releases all processes

@@ -8,8 +8,8 @@ namespace {
 constexpr uint64_t kMillisecond = 1'000'000, kSecond = 1'000 * kMillisecond;
 constexpr uint64_t kBegin = 7 * kSecond;
 
-AgentOptions OptionsOf(std::string_view text) {
-  const auto options = ParseAgentOptions(text, "");
+options::AgentOptions OptionsOf(std::string_view text) {
+  const auto options = options::ParseAgentOptions(text, "");
   EXPECT_TRUE(options) << text << ": " << options.error().message;
   return *options;
 }

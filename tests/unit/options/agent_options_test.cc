@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace jprof::agent {
+namespace jprof::options {
 namespace {
 
 AgentOptions Parse(std::string_view text, std::string_view environment = "") {
@@ -359,4 +359,4 @@ TEST(AgentOptions, HelpNamesExistingOptions) {
 }
 
 }  // namespace
-}  // namespace jprof::agent
+}  // namespace jprof::options

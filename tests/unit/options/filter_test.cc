@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace jprof::agent {
+namespace jprof::options {
 namespace {
 
 Filter Threads(std::string_view text) {
@@ -169,4 +169,4 @@ TEST(AgentFilter, EncodeAndDecodeEveryByte) {
 }
 
 }  // namespace
-}  // namespace jprof::agent
+}  // namespace jprof::options

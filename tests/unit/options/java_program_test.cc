@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace jprof::agent {
+namespace jprof::options {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -50,4 +50,4 @@ TEST(CommandText, BeginsWithTheMainClassOrJarOfJava) {
 }
 
 }  // namespace
-}  // namespace jprof::agent
+}  // namespace jprof::options

@@ -7,7 +7,7 @@
 #include <ranges>
 #include <set>
 
-namespace jprof::agent {
+namespace jprof::options {
 namespace {
 
 class EachOption : public testing::TestWithParam<Option> {};
@@ -227,4 +227,4 @@ TEST(OptionTable, NamesTheChoicesOfAnOption) {
 }
 
 }  // namespace
-}  // namespace jprof::agent
+}  // namespace jprof::options

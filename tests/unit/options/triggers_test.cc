@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace jprof::agent {
+namespace jprof::options {
 namespace {
 
 std::string TriggerProblem(std::string_view text) {
@@ -69,4 +69,4 @@ TEST(AgentTriggers, ErrorsNameTheProblem) {
 }
 
 }  // namespace
-}  // namespace jprof::agent
+}  // namespace jprof::options

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace jprof::agent {
+namespace jprof::options {
 namespace {
 
 TEST(WovenJdks, OthersAreRefusedWithTheReason) {
@@ -19,4 +19,4 @@ TEST(WovenJdks, OthersAreRefusedWithTheReason) {
 }
 
 }  // namespace
-}  // namespace jprof::agent
+}  // namespace jprof::options

@@ -12,6 +12,8 @@
 #include <random>
 #include <thread>
 
+#include "profile/files/layout.h"
+
 namespace jprof::profile {
 namespace {
 

@@ -85,7 +85,7 @@ TEST_F(JavaCommandTest, OtherToolsOfTheJdkTakeItAfterJ) {
 }
 
 TEST_F(JavaCommandTest, TheJvmsOfOtherProgramsAreRecordedUnlessChosenOtherwise) {
-  using enum agent::Children;
+  using enum options::Children;
   for (const auto& [chosen, java, other] :
        {std::tuple{kAuto, kNo, kAll}, {kNo, kNo, kNo}, {kFirst, kNo, kFirst}, {kAll, kAll, kAll}}) {
     EXPECT_EQ(ChildrenOf({Java()}, chosen), java);

@@ -8,7 +8,7 @@ namespace {
 constexpr uint64_t kMega = 1 << 20, kGiga = 1 << 30;
 
 TEST(LimitMemory, KeepsLimitsThatFit) {
-  agent::AgentOptions options;
+  options::AgentOptions options;
   std::vector<std::string> notes;
   ASSERT_TRUE(LimitMemory(options, {1536 * kMega, true}, false, notes));
   EXPECT_EQ(options.tree_memory, 512 * kMega);
@@ -16,7 +16,7 @@ TEST(LimitMemory, KeepsLimitsThatFit) {
 }
 
 TEST(LimitMemory, LowersTheDefault) {
-  agent::AgentOptions options;
+  options::AgentOptions options;
   std::vector<std::string> notes;
   ASSERT_TRUE(LimitMemory(options, {900 * kMega, false}, false, notes));
   EXPECT_EQ(options.tree_memory, 300 * kMega);
@@ -27,7 +27,7 @@ TEST(LimitMemory, LowersTheDefault) {
 }
 
 TEST(LimitMemory, RefusesARequestedLimit) {
-  agent::AgentOptions options;
+  options::AgentOptions options;
   options.tree_memory = 4 * kGiga;
   std::vector<std::string> notes;
   const auto refused = LimitMemory(options, {8 * kGiga, false}, false, notes);
@@ -42,8 +42,8 @@ TEST(LimitMemory, RefusesARequestedLimit) {
 }
 
 TEST(LimitMemory, ATraceHasItsOwnLimit) {
-  agent::AgentOptions options;
-  options.mode = agent::Mode::kTrace;
+  options::AgentOptions options;
+  options.mode = options::Mode::kTrace;
   options.tree_memory = 100 * kGiga;
   options.trace_memory = 400 * kMega;
   std::vector<std::string> notes;
@@ -54,9 +54,9 @@ TEST(LimitMemory, ATraceHasItsOwnLimit) {
 }
 
 TEST(LimitMemory, ATraceWithoutLimitIsNotKeptInMemory) {
-  agent::AgentOptions options;
-  options.mode = agent::Mode::kTrace;
-  options.trace_mode = agent::TraceMode::kContinuous;
+  options::AgentOptions options;
+  options.mode = options::Mode::kTrace;
+  options.trace_mode = options::TraceMode::kContinuous;
   std::vector<std::string> notes;
   EXPECT_FALSE(LimitMemory(options, {24 * kGiga, true}, false, notes));
   EXPECT_TRUE(LimitMemory(options, {24 * kGiga, true}, true, notes));
