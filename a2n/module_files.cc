@@ -143,8 +143,8 @@ Result<Image*> ModuleFiles::Find(ModuleFile& file) {
   }
   if (!other_build.empty()) {
     return Fail(
-        "it was replaced: its build id is {}, the process had mapped {}. Profile again, or restore "
-        "the old file",
+        "it was replaced: its build id is {}, the process had "
+        "mapped {}. Profile again, or restore the old file",
         other_build, file.build_id);
   }
   if (file.path.ends_with(kDeleted))

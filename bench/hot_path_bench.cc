@@ -184,8 +184,8 @@ void PrintRatios(const LeastTimes& times) {
   };
   const double read = times.Least("OneClockRead");
   std::printf(
-      "\nns per event: count only %.2f, calltree %.2f, callflow %.2f; one clock read %.2f, two "
-      "%.2f\n",
+      "\nns per event: count only %.2f, calltree %.2f, "
+      "callflow %.2f; one clock read %.2f, two %.2f\n",
       event("CountOnly"), event("Record/calltree"), event("Record/callflow"), read,
       times.Least("TwoClockReads"));
   PrintRatio("counts: calltree event / count-only event", event("Record/calltree"),

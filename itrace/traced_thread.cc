@@ -73,10 +73,10 @@ bool TracedThread::AtEnd() {
     const uint64_t sp = registers_.sp();
     if (sp <= frame_->sp || sp > frame_->sp + kSameStack) return false;
     if (pc != frame_->return_address) {
-      context_.notes.push_back(fmt::format(
-          "thread {}: the function was left without a return; the trace ended when that was seen, "
-          "at {:#x}",
-          tid_, pc));
+      context_.notes.push_back(
+          fmt::format("thread {}: the function was left without a return; "
+                      "the trace ended when that was seen, at {:#x}",
+                      tid_, pc));
     }
     return true;
   }

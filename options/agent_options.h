@@ -1,7 +1,6 @@
 // The options of the agent. They are processed in these steps:
-// 1. An agent string (ApplyOptions) or the flags of a command line (cli/shared/record_options.h)
-// set
-//    members of AgentOptions through the table in options/option_table.h.
+// 1. An agent string (ApplyOptions) or the flags of a command line, by cli/shared/record_options.h,
+//    set members of AgentOptions through the table in options/option_table.h.
 // 2. Check reports options that exclude or require each other.
 // 3. Finalize sets the values that follow from several options.
 // 4. ToString writes the agent string that the command passes to the JVM. It parses to the same

@@ -25,8 +25,8 @@ std::string AgentHelp() {
     text += '\n';
   }
   return text +
-         "  In a value, %XX is a byte in hexadecimal: %2C is a comma, %2B a plus, %25 a percent "
-         "sign.\n";
+         "  In a value, %XX is a byte in hexadecimal: %2C "
+         "is a comma, %2B a plus, %25 a percent sign.\n";
 }
 
 std::string OptionsMarkdown() {

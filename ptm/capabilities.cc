@@ -136,8 +136,8 @@ std::string WhyNoUserRead(const Machine& machine) {
                      machine.user_access.value_or(0));
 #else
   return fmt::format(
-      "/sys/bus/event_source/devices/{}/rdpmc is {}: write 1 to it; until then each read is a "
-      "system call",
+      "/sys/bus/event_source/devices/{}/rdpmc is {}: write "
+      "1 to it; until then each read is a system call",
       machine.pmu, machine.user_access.value_or(0));
 #endif
 }

@@ -92,8 +92,8 @@ std::string WhyNoPmu(const Machine& machine) {
   if (!machine.paranoid) return "this kernel has no perf events (CONFIG_PERF_EVENTS)";
   if (machine.virtual_machine) {
     return "this machine has no PMU: it is a virtual machine and the hypervisor exposes no "
-           "hardware counters; run it with a virtual PMU (QEMU/KVM: -cpu host,pmu=on) or on real "
-           "hardware";
+           "hardware counters; run it with a virtual PMU "
+           "(QEMU/KVM: -cpu host,pmu=on) or on real hardware";
   }
   return "this machine has no PMU that the kernel supports; look for `PMU` in dmesg";
 }

@@ -59,8 +59,8 @@ void TextHead(const Source& source, const TraceUnit& unit, Output& out) {
                                          : "UNCALIBRATED: " + source.uncalibrated;
   out.Print(" metric    {} in {}, {}\n", unit.info.name, unit.info.unit, how);
   out.Text(
-      " legend    change of the metric since the thread's event before, > entry or < exit, method, "
-      "thread\n\n");
+      " legend    change of the metric since the thread's "
+      "event before, > entry or < exit, method, thread\n\n");
 }
 
 void JsonHead(const Source& source, const TraceUnit& unit, JsonWriter& json) {

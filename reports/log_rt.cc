@@ -15,11 +15,10 @@ namespace {
 constexpr char kLogRtLegend[] =
     " legend    LV level, 0 = thread; CALLS on this path; CEE calls it made; BASE the metric of "
     "this node alone;\n"
-    "           DS dispatches while it ran; IN interrupts (- = this machine cannot tell); types: "
-    "I interpreted,\n"
-    "           J compiled by C1, R by C2, N native, F C or C++, O other, T thread, W woven; "
-    "busiest "
-    "thread first\n";
+    "           DS dispatches while it ran; IN interrupts "
+    "(- = this machine cannot tell); types: I interpreted,\n"
+    "           J compiled by C1, R by C2, N native, F C or "
+    "C++, O other, T thread, W woven; busiest thread first\n";
 
 int Digits(double value) { return static_cast<int>(fmt::formatted_size("{}", Rounded(value))); }
 
@@ -180,8 +179,8 @@ void TextHead(NamedTree& tree, Output& out) {
       tree.forest.metrics, [](const MetricTotals& metric) { return metric.info.is_samples(); });
   if (sampled) {
     out.Text(
-        "           SAMPLES stands for BASE where samples were taken: of this node alone, not "
-        "calibrated\n");
+        "           SAMPLES stands for BASE where samples "
+        "were taken: of this node alone, not calibrated\n");
   }
   out.Text(BoundLegend(tree.forest));
   out.Text(SpreadLegend(tree));
@@ -190,8 +189,8 @@ void TextHead(NamedTree& tree, Output& out) {
         "           SAMPLES, TIME, CUM, +-, NS/CALL: production times of the sampled runs, in ms "
         "(jprof "
         "report combined);\n"
-        "           ~ estimate from calls where samples are few, r of one entry (recursion was "
-        "folded)\n");
+        "           ~ estimate from calls where samples "
+        "are few, r of one entry (recursion was folded)\n");
   }
   out.Text("\n");
 }

@@ -54,8 +54,8 @@ constexpr ColumnHelp kMethodsColumns[] = {
 constexpr ColumnHelp kScsColumns[] = {
     {"LV", "level: 0 the thread, 1 its first method"},
     {"SAMPLES",
-     "taken in this node alone (exclusive); with several events one column for each, with its "
-     "name"},
+     "taken in this node alone (exclusive); with "
+     "several events one column for each, with its name"},
     {"CUM", "with `--cumulative`: SAMPLES with everything below (inclusive)"},
     {"%", "with `--cumulative`: CUM in percent of all samples"},
     {"RUNS", "of a merged profile: how many of the merged profiles have this context"},
@@ -101,8 +101,8 @@ constexpr ColumnHelp kArcColumns[] = {
     {"CUM%", "CUM in percent of all instructions"},
     {"CALLS", "how often it was entered at its beginning"},
     {"CUM/CALL",
-     "CUM of one call: of a recursion CUM is divided by the outermost calls; `-`: it was not "
-     "called"},
+     "CUM of one call: of a recursion CUM is divided "
+     "by the outermost calls; `-`: it was not called"},
     {"FUNCTION", "the letter of scs, then `module.function` or the Java method"},
 };
 
@@ -118,8 +118,8 @@ constexpr std::string_view kTreeOptions =
     "--format --threads --sort --min-percent --depth --metric --cumulative --raw --static-letters "
     "--table --uncalibrated --force --refit";
 constexpr std::string_view kTreeStacks =
-    "--format --threads --sort --min-percent --depth --metric --table --uncalibrated --force "
-    "--refit";
+    "--format --threads --sort --min-percent --depth "
+    "--metric --table --uncalibrated --force --refit";
 
 constexpr Report kReports[] = {
     {{"log-rt", "the call tree: every method in every calling context", kTreeOptions, kTreeStacks,

@@ -85,8 +85,7 @@ Result<Metric> MetricFromJson(const json& from) {
     const auto key = ParseKey(text);
     if (!key)
       return Fail(
-          "calibration table: \"{}\" is no transition (like En-J-En-N): run jprof "
-          "calibrate again",
+          "calibration table: \"{}\" is no transition (like En-J-En-N): run jprof calibrate again",
           text);
     metric.keys[*key] = OverheadFromJson(value);
   }

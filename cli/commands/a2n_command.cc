@@ -107,8 +107,8 @@ class AddressPrinter {
     const double each =
         (Seconds() - start) / kPasses / static_cast<double>(std::max<size_t>(addresses_.size(), 1));
     fmt::print(stderr,
-               "{} addresses, {} with a symbol, {:.3f} s in total; {:.2f} million per second after "
-               "reading files\n",
+               "{} addresses, {} with a symbol, {:.3f} s in total; "
+               "{:.2f} million per second after reading files\n",
                addresses_.size(), found / kPasses, opened, 1e-6 / each);
   }
 
@@ -274,13 +274,13 @@ Action A2nCommand(CLI::App& sub, const Command&) {
                  "Addresses in hexadecimal; without any, they are read from standard input");
   sub.footer(
       "Examples:\n"
-      "  jprof a2n -e /lib/x86_64-linux-gnu/libc.so.6 -f -i 26e50   one address with inlined "
-      "functions\n"
+      "  jprof a2n -e /lib/x86_64-linux-gnu/libc.so.6 -f "
+      "-i 26e50   one address with inlined functions\n"
       "  jprof a2n -e ./server -f < addresses                       many, one per line\n"
       "  jprof a2n -p 4711 -f 7f3a5c0e1234                          in a running process, with JIT "
       "code from its perf map\n"
-      "  jprof a2n -p 4711 --format json 7f3a5c0e1234 | jq .        with module, symbol and "
-      "offset");
+      "  jprof a2n -p 4711 --format json 7f3a5c0e1234 "
+      "| jq .        with module, symbol and offset");
   return [arguments] {
     arguments->options.demangle = !arguments->mangled;
     return Run(*arguments);

@@ -74,8 +74,8 @@ std::unexpected<Error> WrongOrder(const std::vector<Reader>& readers, size_t cou
   for (size_t i = 0; i < readers.size(); ++i)
     if (i != counted) sampled.push_back(DisplayPath(readers[i].directory()));
   return WrongUse(
-      "{} is the counted profile ({}), {} {} sampled; the counted one comes first: jprof combine "
-      "{} {} -o {}",
+      "{} is the counted profile ({}), {} {} sampled; the "
+      "counted one comes first: jprof combine {} {} -o {}",
       readers[counted].directory(), readers[counted].meta().mode, fmt::join(sampled, ", "),
       sampled.size() == 1 ? "is" : "are", DisplayPath(readers[counted].directory()),
       fmt::join(sampled, " "), DisplayPath(out));
@@ -194,8 +194,8 @@ Result<void> Combine(const CombineArguments& arguments) {
 Action CombineCommand(CLI::App& sub, const Command&) {
   auto arguments = std::make_shared<CombineArguments>();
   sub.footer(
-      "The profiles are copied. `jprof profile` does all this for a program that can be run "
-      "again.\n\n"
+      "The profiles are copied. `jprof profile` does "
+      "all this for a program that can be run again.\n\n"
       "Examples:\n"
       "  jprof combine counted.jprof sampled.jprof -o app.jprof     of a server, for instance\n"
       "  jprof combine tree.jprof monday.jprof friday.jprof -o app.jprof\n"

@@ -135,8 +135,8 @@ Result<int> Together(const std::string& list) {
   std::vector<std::string> names;
   for (const size_t i : apart) names.push_back(events[i].name);
   fmt::print(
-      "they do not fit on this CPU's counters together: {} would be multiplexed with those "
-      "before\n",
+      "they do not fit on this CPU's counters together: "
+      "{} would be multiplexed with those before\n",
       fmt::join(names, ", "));
   return 1;
 }

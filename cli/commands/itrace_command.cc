@@ -93,8 +93,8 @@ Action ItraceCommand(CLI::App& sub, const Command& command) {
   record::ItraceRequest& r = *request;
   sub.footer(
       "Examples:\n"
-      "  jprof itrace -- ./app                          the main thread, from its first "
-      "instruction\n"
+      "  jprof itrace -- ./app                          "
+      "the main thread, from its first instruction\n"
       "  jprof itrace --function work -- ./app          one call of a function\n"
       "  jprof itrace --function work --calls 10 -- ./app   ten calls\n"
       "  jprof itrace --from parse --to done -p 1234    between two functions, of a process\n"

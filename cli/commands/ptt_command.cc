@@ -45,8 +45,8 @@ Result<void> Check(const PttArguments& arguments, const Command& command) {
   const ptm::Permission permission = ptm::SamplingPermission();
   if (!permission.whole_machine) {
     return WrongUse(
-        "threads of other processes cannot be counted: {}; `jprof stat` counts a command as a "
-        "whole",
+        "threads of other processes cannot be counted: "
+        "{}; `jprof stat` counts a command as a whole",
         permission.advice);
   }
   return {};

@@ -62,12 +62,12 @@ Action TprofCommand(CLI::App& sub, const Command& command) {
   sub.footer(
       "Examples:\n"
       "  jprof tprof --duration 10                      the whole machine for 10 s\n"
-      "  jprof tprof -- java -jar app.jar               this program, with names of jitted "
-      "methods\n"
+      "  jprof tprof -- java -jar app.jar               "
+      "this program, with names of jitted methods\n"
       "  jprof tprof -a -- java -jar app.jar            this program and everything else\n"
       "  jprof tprof -p 1234 --duration 5 --clip 1      a running process, rows of 1 % and more\n"
-      "  jprof tprof --rate 1000 -- java -jar app.jar   finer; the rate is lowered if interrupts "
-      "are slow\n"
+      "  jprof tprof --rate 1000 -- java -jar app.jar   "
+      "finer; the rate is lowered if interrupts are slow\n"
       "  jprof tprof --chains --format collapsed -- ./app > stacks   for flame-graph tools\n"
       "  jprof tprof --from app-tprof.jprof --annotate myMethod   instructions with ticks "
       "(recorded with --code)");

@@ -52,8 +52,8 @@ Result<void> UseNamedTable(reports::Source& source, const TableChoice& choice) {
       calibrate::Differences(stored->table.fingerprint, source.reader.meta().fingerprint);
   if (!differences.empty() && !choice.force) {
     return WrongUse(
-        "{}: does not fit this profile: {}; make one that fits with jprof calibrate, or use "
-        "--force",
+        "{}: does not fit this profile: {}; make one "
+        "that fits with jprof calibrate, or use --force",
         choice.file, fmt::join(differences, "; "));
   }
   UseTable(
@@ -121,8 +121,8 @@ Result<std::string> NewestProfile(bool combined) {
   std::string newest = FindNewestProfile(combined);
   if (newest.empty()) {
     return WrongUse(
-        "no profile (*.jprof) in the working directory; name one, or record one: jprof callflow -- "
-        "java ...");
+        "no profile (*.jprof) in the working directory; "
+        "name one, or record one: jprof callflow -- java ...");
   }
   fmt::print(stderr, "jprof: using {}, the newest profile here\n", profile::CleanText(newest));
   return newest;

@@ -66,8 +66,8 @@ class CallFrames {
   const FrameBytes section_;
   const CodeRange code_;
   const Machine& machine_;
-  std::unordered_map<uint64_t, Cie>
-      cies_;  // by address; one that cannot be read has pointer_encoding kOmitted
+  // By address. One that cannot be read has the pointer_encoding kOmitted.
+  std::unordered_map<uint64_t, Cie> cies_;
   PageVector<Function> functions_;
 };
 

@@ -114,8 +114,8 @@ struct Meta {
   Clock clock;
   Machine machine;
   Jvm jvm;
-  std::map<std::string, std::string>
-      fingerprint;  // what a calibration table must have in common with the profile
+  // What a calibration table must have in common with the profile.
+  std::map<std::string, std::string> fingerprint;
   bool operator==(const Meta&) const = default;
 };
 

@@ -48,9 +48,9 @@ size_t UpTo(size_t most) {
 std::unexpected<Error> WhyNotMade(const WriterOptions& options, int error) {
   if (error == ENOMEM && options.node_region != 0) {
     return Fail(
-        "cannot reserve addresses for the call tree: the address space is limited (ulimit -v), or "
-        "earlier recordings of this process have used it up; raise the limit, or restart the "
-        "process");
+        "cannot reserve addresses for the call tree: the address space "
+        "is limited (ulimit -v), or earlier recordings of this process "
+        "have used it up; raise the limit, or restart the process");
   }
   const rlim_t addresses = AddressLimit();
   if (error == ENOMEM && addresses != RLIM_INFINITY) {

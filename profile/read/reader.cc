@@ -40,8 +40,8 @@ Result<void> CheckHeader(const std::string& directory, const ControlHeader& head
   if (header.header_bytes != kControlHeaderBytes ||
       header.thread_record_bytes != sizeof(ThreadRecord) || header.node_bytes != sizeof(Node)) {
     return Fail(
-        "{}: damaged: the sizes in the header of '{}' are not those of format {}; nothing in it "
-        "can be read",
+        "{}: damaged: the sizes in the header of '{}' are "
+        "not those of format {}; nothing in it can be read",
         directory, kControlFile, kFormatVersion);
   }
   return {};

@@ -163,8 +163,8 @@ Result<void> ReadTrace(Reader& reader, const Visit& visit) {
   const ReaderFile compressed = reader.OpenFile(kCompressedTraceFile);
   if (!blocks.exists() && !compressed.exists()) {
     return WrongUse(
-        "{}: has no trace (it was recorded with `jprof {}`); record one with: jprof trace -- "
-        "CMD...",
+        "{}: has no trace (it was recorded with `jprof "
+        "{}`); record one with: jprof trace -- CMD...",
         reader.directory(), reader.meta().mode.empty() ? "..." : reader.meta().mode);
   }
   Decoder decoder(reader, visit);

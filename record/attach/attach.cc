@@ -151,8 +151,8 @@ Result<void> CheckSocket(const struct stat& status, uid_t user) {
       (status.st_mode & kOthers) == 0)
     return {};
   return Fail(
-      "the socket of the JVM in /tmp does not belong to its user alone: another program made it; "
-      "remove it");
+      "the socket of the JVM in /tmp does not belong to "
+      "its user alone: another program made it; remove it");
 }
 
 Result<std::string> LoadRequest(std::string_view library, std::string_view options) {

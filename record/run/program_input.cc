@@ -27,8 +27,8 @@ Result<Fd> UnlinkedFile() {
   Fd file(failed ? -1 : mkostemp(name.data(), O_CLOEXEC));
   if (!file) {
     return Fail(
-        "cannot store the program's standard input in {}: {}; set TMPDIR to a directory that can "
-        "be written",
+        "cannot store the program's standard input in {}: "
+        "{}; set TMPDIR to a directory that can be written",
         folder.string(), failed ? failed.message() : ErrnoText());
   }
   unlink(name.c_str());

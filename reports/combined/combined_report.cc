@@ -19,15 +19,14 @@ namespace jprof::reports {
 namespace {
 
 constexpr char kLegend[] =
-    " legend    LV level, 0 = all threads; CALLS exact, - = cannot be counted; SAMPLES in it, all "
-    "runs;\n"
+    " legend    LV level, 0 = all threads; CALLS exact, "
+    "- = cannot be counted; SAMPLES in it, all runs;\n"
     "           TIME ms of one run in it alone; CUM with all it called, its +- (95 %) and its % of "
     "all; NS/CALL CUM of one\n"
-    "           call and its +-, r of one entry (recursion was folded); <X at most X: the interval "
-    "is wider than the value; ~ estimate from "
-    "calls where\n"
-    "           samples are few; types: I interpreted, J compiled by C1, R by C2, L inlined, N "
-    "native method,\n"
+    "           call and its +-, r of one entry (recursion was folded); <X at "
+    "most X: the interval is wider than the value; ~ estimate from calls where\n"
+    "           samples are few; types: I interpreted, J "
+    "compiled by C1, R by C2, L inlined, N native method,\n"
     "           F native function, K kernel, O code of the VM\n\n";
 
 // A row is a context, or the contexts below one parent that the options hide.
@@ -363,8 +362,8 @@ void PrintHead(const Combined& combined, const CombinedView& view, Output& out) 
         100 * view.times->relative_total(), 100 * view.times->relative_share());
   } else {
     out.Warning(
-        " interval  counting statistics only: with one sampled run the difference between runs is "
-        "unknown\n");
+        " interval  counting statistics only: with one "
+        "sampled run the difference between runs is unknown\n");
   }
   out.Text(kLegend);
 }

@@ -321,8 +321,8 @@ void PrintRefitting(const Source& counted, const Refitting& refitting, Output& o
   out.Print(" table     {} (made {})\n", counted.table_from,
             profile::CleanText(counted.table->made_at));
   out.Print(
-      " based on  {}, in {} methods; {:.1f} % of the time was in methods that the counted run did "
-      "not see\n",
+      " based on  {}, in {} methods; {:.1f} % of the time "
+      "was in methods that the counted run did not see\n",
       SamplesText(refitting), refitting.methods, PercentOf(refitting.uncounted, refitting.sampled));
   out.Print(" time      counted {}; sampled {}: {} more\n", amount(refitting.raw),
             amount(refitting.sampled), amount(refitting.raw - refitting.sampled));
@@ -332,12 +332,12 @@ void PrintRefitting(const Source& counted, const Refitting& refitting, Output& o
   for (const auto& [type, error] : refitting.model_error)
     errors += fmt::format("{}{} {:.2f}", errors.empty() ? "" : ", ", type, error * scale);
   out.Print(
-      " model     methods of one type differ in overhead per interval by (standard deviation, {}): "
-      "{}\n",
+      " model     methods of one type differ in overhead "
+      "per interval by (standard deviation, {}): {}\n",
       refitting.unit, errors);
   out.Print(
-      " legend    in {}: TRAINED the overhead of the table, SHOWN what raw times less samples show "
-      "(lost inlining\n"
+      " legend    in {}: TRAINED the overhead of the table, "
+      "SHOWN what raw times less samples show (lost inlining\n"
       "           and lost intrinsics are in it), +- its standard deviation, MINIMUM of training; "
       "TOTAL in ms: EVENTS * SHOWN\n\n",
       refitting.unit);

@@ -98,8 +98,8 @@ Estimate MeasuredShare(const Amount& part, const Amount& whole) {
 Result<Forest> Load(Source& source, const std::string& metric) {
   if (source.reader.meta().metrics.empty()) {
     return WrongUse(
-        "{} has no metric: calls alone do not tell what costs; profile with jprof callflow or "
-        "jprof scs",
+        "{} has no metric: calls alone do not tell what "
+        "costs; profile with jprof callflow or jprof scs",
         source.reader.directory());
   }
   Options options;

@@ -214,10 +214,9 @@ void PrintHtml(const Comparison& comparison, const CompareOptions& options, Outp
                    comparison.methods_beyond, comparison.methods.size()),
        out);
   out.Print(
-      "</dl>\n<p class=\"note\">A click on a heading sorts, a click on a row of the tree folds it. "
-      "Tables: {}, without "
-      "callees. Tree: shares with callees; red more in B, blue less, none within the error (95 "
-      "%).</p>\n",
+      "</dl>\n<p class=\"note\">A click on a heading sorts, a click on a row "
+      "of the tree folds it. Tables: {}, without callees. Tree: shares with "
+      "callees; red more in B, blue less, none within the error (95 %).</p>\n",
       comparison.absolute ? "values in " + EscapedHtml(comparison.sides[0].unit)
                           : "percent of all that was in methods");
   BeginTable("Contexts", {"B-A", "95 %", "sure", "A", "B", "method &lt; callers"}, out);

@@ -89,9 +89,8 @@ void PrintAgreement(const Comparison& comparison, Output& out) {
     return;
   }
   out.Print(
-      " differ    {} of {} contexts and {} of {} methods by more than their error (95 %: one in "
-      "twenty would by "
-      "chance)\n",
+      " differ    {} of {} contexts and {} of {} methods by more "
+      "than their error (95 %: one in twenty would by chance)\n",
       comparison.contexts_beyond, comparison.contexts.size(), comparison.methods_beyond,
       comparison.methods.size());
 }
@@ -161,8 +160,8 @@ void PrintText(const FlatAndContext& flat, const CompareOptions&, Output& out) {
       "%] where the truth\n"
       "           is, for all that this many samples (or the calibration's error) can say; below "
       "each method who called\n"
-      "           it when, nearest caller first (x3: three times in a row), with shares of the "
-      "method's own\n");
+      "           it when, nearest caller first (x3: three "
+      "times in a row), with shares of the method's own\n");
   PrintHeading("Hot methods, and the contexts of their own time",
                " SELF% [95 %]           CUM% NAME", out);
   PrintHot(flat, flat.by_self, /*by_self=*/true, out);
@@ -184,8 +183,8 @@ void PrintText(const Comparison& comparison, const CompareOptions& options, Outp
   PrintAgreement(comparison, out);
   out.Print(
       " legend    {}; B-A with its 95 % interval; ~ within the error;\n"
-      "           contexts: method < caller < ... (x3: three times in a row), each without what it "
-      "called\n",
+      "           contexts: method < caller < ... (x3: "
+      "three times in a row), each without what it called\n",
       comparison.absolute ? "values in " + comparison.sides[0].unit
                           : "shares of all that was in methods");
   PrintHeading("Contexts", DifferenceColumns(comparison.absolute, "CONTEXT"), out);

@@ -172,8 +172,7 @@ Result<void> CheckArcOptions(const ArcTable& table) {
   }
   if (!options.function.empty() && table.functions.empty()) {
     return WrongUse(
-        "no function whose name contains '{}' was executed; jprof report arc {} lists "
-        "them",
+        "no function whose name contains '{}' was executed; jprof report arc {} lists them",
         options.function, ShellWord(table.arcs.directory));
   }
   return {};

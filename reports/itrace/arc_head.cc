@@ -44,8 +44,8 @@ void PrintArcHead(const ArcTable& table, Output& out) {
   out.Print(" run       {:.3f} s, {} branches\n", ArcSeconds(table.arcs), trace.records);
   PrintThreads(table, out);
   out.Print(
-      " executed  {} instructions, {} system calls, {} signals; rep instructions repeated {} "
-      "times\n",
+      " executed  {} instructions, {} system calls, {} "
+      "signals; rep instructions repeated {} times\n",
       trace.instructions, trace.system_calls, trace.signals, trace.repeats);
   if (trace.left > 0)
     out.Print(" left      {} calls ended without a return (longjmp, exceptions)\n", trace.left);

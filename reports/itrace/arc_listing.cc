@@ -137,8 +137,7 @@ Result<void> PrintArcListing(ArcRecording& arcs, const ArcOptions& options, Outp
     return WrongUse("{}: all code that was executed is without symbols: nothing to list",
                     arcs.directory);
   return WrongUse(
-      "no function whose name contains '{}' was executed; jprof report arc {} lists "
-      "them",
+      "no function whose name contains '{}' was executed; jprof report arc {} lists them",
       options.function, ShellWord(arcs.directory));
 }
 

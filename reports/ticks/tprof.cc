@@ -212,8 +212,8 @@ void PrintFlat(const Recording& recording, const TickTable& table, Format format
 void PrintHeader(const Recording& recording, const TickTable& table, Output& out) {
   out.Bold("Tprof report\n\n");
   out.Print(
-      "{}Processors: {}   trace time: {:.2f} s   total ticks: {}   lost: {}   unresolved: {} "
-      "({:.2f} %)\n",
+      "{}Processors: {}   trace time: {:.2f} s   total "
+      "ticks: {}   lost: {}   unresolved: {} ({:.2f} %)\n",
       recording.title, recording.log.header().cpus, RecordedSeconds(recording), table.ticks.size(),
       recording.log.lost(), table.unresolved, PercentOf(table.unresolved, table.ticks.size()));
   if (recording.jitted > 0)

@@ -70,8 +70,8 @@ void PrintCalibrated(const Source& source, const MetricTotals& column, Output& o
   out.Print("           {}\n", Fallbacks(column));
   if (column.over_calibrated > 0) {
     out.Print(
-        "           over-calibrated: {} rows fell below 0 and print 0; their {} stay in all "
-        "totals\n",
+        "           over-calibrated: {} rows fell below "
+        "0 and print 0; their {} stay in all totals\n",
         column.over_calibrated, AmountText(column, column.residue));
   }
   if (column.within_error > 0) {
@@ -209,9 +209,8 @@ void PrintStacks(const Source& source, Output& out) {
       sum.samples_lost);
   if (const uint64_t in_heap = source.reader.header().samples_in_heap; in_heap != 0) {
     out.Print(
-        "           {} of virtual threads end early ({:.2f} %): their outer frames were still in "
-        "the "
-        "heap\n",
+        "           {} of virtual threads end early ({:.2f} "
+        "%): their outer frames were still in the heap\n",
         in_heap, PercentOf(in_heap, sum.samples));
   }
   const double cost = SamplingNanos(source.reader, sum);

@@ -121,9 +121,8 @@ std::string SpreadLegend(const NamedTree& tree) {
   if (tree.forest.spread.inputs == 0) return "";
   const MetricTotals* metric = ShownMetric(tree);
   return fmt::format(
-      "           RUNS of the {} merged profiles with this context; MIN, MEDIAN, MAX of {} over "
-      "all "
-      "of them\n",
+      "           RUNS of the {} merged profiles with this "
+      "context; MIN, MEDIAN, MAX of {} over all of them\n",
       tree.forest.spread.inputs,
       metric == nullptr           ? "CALLS"
       : metric->info.is_samples() ? "SAMPLES"
