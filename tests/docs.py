@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the documents: README.md, CONTRIBUTING.md, CHANGELOG.md, trainers/README.md, docs/**/*.md.
+"""Checks the documents: README.md, CONTRIBUTING.md, CHANGELOG.md, {bench,trainers}/README.md,
+docs/**/*.md.
 
   docs.py ROOT
 
@@ -11,7 +12,7 @@
   decisions  docs/decisions/NNNN-title.md: numbered without gaps, the title with its number, a date,
              and the sections Context, Decision and Consequence, in that order, none empty.
   sources    every docs/*.md named in a source file, a test or a script exists.
-  costs      docs/MEASURED.md has the table that bench/costs.py --list prints, and README.md shows
+  costs      docs/MEASURED.md has the table that bench/cost/costs.py --list prints, and README.md shows
              no other rows under the heading of that table.
 
 Prints a line per violation and exits with 1, also if a violation planted for a rule is not found.
@@ -42,7 +43,8 @@ def read(root, name):
 
 
 def documents(root):
-    named = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "trainers/README.md"]
+    named = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md",
+             "trainers/README.md"]
     found = glob.glob(os.path.join(root, "docs", "**", "*.md"), recursive=True)
     return [name for name in named if os.path.exists(os.path.join(root, name))] + sorted(
         os.path.relpath(path, root) for path in found)
@@ -137,19 +139,19 @@ def bad_sources(root):
 
 
 def bad_costs(root):
-    costs = os.path.join(root, "bench", "costs.py")
+    costs = os.path.join(root, "bench", "cost", "costs.py")
     if not os.path.exists(costs):
         return
     table = subprocess.run([sys.executable, costs, "--list"], check=True, text=True,
                            stdout=subprocess.PIPE).stdout
     texts = {name: read(root, name) for name in documents(root)}
     if f"\n\n{table}\n" not in texts.get("docs/MEASURED.md", ""):
-        yield "docs/MEASURED.md: its cost table is not the one that bench/costs.py --list prints"
+        yield "docs/MEASURED.md: its cost table is not the one that bench/cost/costs.py --list prints"
     heading, *rows = table.splitlines()
     shown = re.findall(rf"^{re.escape(heading)}\n((?:\|.*\n)*)", texts.get("README.md", ""), re.M)
     for row in "".join(shown).splitlines():
         if row not in rows:
-            yield f"README.md: bench/costs.py --list does not print the row {row}"
+            yield f"README.md: bench/cost/costs.py --list does not print the row {row}"
 
 
 def violations(root):
@@ -165,7 +167,7 @@ def violations(root):
 GOOD_RECORD = (
     "# 0001. One\n\nDate: 2026-11-21\n\n"
     "## Context\nA.\n\n## Decision\nB.\n\n## Consequence\nC.\n")
-COSTS = {"bench/costs.py": "print('| what |\\n|---|\\n| a |\\n| b |')\n",
+COSTS = {"bench/cost/costs.py": "print('| what |\\n|---|\\n| a |\\n| b |')\n",
          "docs/MEASURED.md": "A:\n\n| what |\n|---|\n| a |\n| b |\n\nB.\n"}
 # (rule, files of a tree, text of the expected violation; None: there is none)
 PLANTED = [
@@ -195,7 +197,7 @@ PLANTED = [
     ("costs", {**COSTS, "README.md": "| what |\n|---|\n| a |\n| c |\n"}, "the row | c |"),
     ("costs", {**COSTS, "docs/MEASURED.md": "A:\n\n| what |\n|---|\n\n| a |\n| b |\n\nB.\n"},
      "its cost table is not the one"),
-    ("costs", {"bench/costs.py": COSTS["bench/costs.py"]}, "its cost table is not the one"),
+    ("costs", {"bench/cost/costs.py": COSTS["bench/cost/costs.py"]}, "its cost table is not the one"),
 ]
 
 
