@@ -34,7 +34,7 @@ constexpr uint64_t kDefaultRate = 1000;
 constexpr int kMostRuns = 20;
 // With --runs auto, a program that counts itself is accurate enough if counting takes at most this
 // share of its CPU time, at this cost of a call. The cost is that of a large program that warms up
-// (javac: bench/cost/woven.py); a warm javac costs 4 ns per call, and loops of small methods 0 to 2.
+// (javac: bench/cost/woven.py); a warm javac costs 4 ns per call, loops of small methods 0 to 2.
 constexpr char kAutoRuns[] = "auto";
 constexpr int kRunsAfterAuto = 2;
 constexpr double kAccurateShare = 0.05;
