@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/kinds.h"
 #include "common/result.h"
 #include "options/filter.h"
 #include "options/triggers.h"
@@ -22,8 +23,7 @@
 
 namespace jprof::options {
 
-// kTprof writes the log of jitted code and nothing else. kScs samples stacks.
-enum class Mode { kCalltree, kCallflow, kTrace, kTprof, kScs };
+using jprof::Mode;
 enum class TraceMode { kNormal, kWrap, kContinuous };
 enum class ProbeChoice { kAuto, kHotspot, kJvmti };
 // States what counts the calls of Java methods: HotSpot's probes, or calls woven into the methods'

@@ -4,6 +4,7 @@
 
 #include "reports/print/estimate_text.h"
 #include "reports/print/formats.h"
+#include "reports/print/legend.h"
 #include "reports/report_list.h"
 #include "reports/tree/header.h"
 #include "reports/tree/spread_columns.h"
@@ -12,13 +13,14 @@
 namespace jprof::reports {
 namespace {
 
-constexpr char kLogRtLegend[] =
-    " legend    LV level, 0 = thread; CALLS on this path; CEE calls it made; BASE the metric of "
-    "this node alone;\n"
-    "           DS dispatches while it ran; IN interrupts "
-    "(- = this machine cannot tell); types: I interpreted,\n"
-    "           J compiled by C1, R by C2, N native, F C or "
-    "C++, O other, T thread, W woven; busiest thread first\n";
+std::string LogRtLegend() {
+  using enum FrameKind;
+  return Legend(
+      "LV level, 0 = thread; CALLS on this path; CEE calls it made; BASE the metric of this node "
+      "alone; DS dispatches while it ran; IN interrupts (- = this machine cannot tell); types: " +
+      KindsText({kInterpreted, kJitted, kRejitted, kNative, kFunction, kOther, kThread, kWoven}) +
+      "; busiest thread first");
+}
 
 int Digits(double value) { return static_cast<int>(fmt::formatted_size("{}", Rounded(value))); }
 
@@ -174,7 +176,7 @@ TreeColumns LogRtColumns(const NamedTree& tree, ProductionTexts& texts) {
 
 void TextHead(NamedTree& tree, Output& out) {
   PrintTreeHead(tree, "log-rt", out);
-  out.Text(kLogRtLegend);
+  out.Text(LogRtLegend());
   const bool sampled = std::ranges::any_of(
       tree.forest.metrics, [](const MetricTotals& metric) { return metric.info.is_samples(); });
   if (sampled) {

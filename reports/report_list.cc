@@ -8,8 +8,7 @@ namespace jprof::reports {
 namespace {
 
 constexpr std::string_view kNameMeaning =
-    "`J:pkg/Class.method(sig)ret`: I interpreted, J compiled by C1, R by C2, N native, F C or "
-    "C++, O other, T thread, W woven";
+    "`J:pkg/Class.method(sig)ret`, where J is the letter of the frame's kind";
 
 constexpr std::string_view kSpreadMeaning =
     "of a merged profile: the least value of the first metric, as measured (without a metric: of "

@@ -4,6 +4,7 @@
 
 #include "common/shell_word.h"
 #include "reports/print/formats.h"
+#include "reports/print/legend.h"
 #include "reports/print/statistics.h"
 #include "reports/report_list.h"
 #include "reports/tree/header.h"
@@ -13,11 +14,15 @@
 namespace jprof::reports {
 namespace {
 
-constexpr char kScsLegend[] =
-    " legend    LV level, 0 = thread; {} of this node alone; {}types: I interpreted,\n"
-    "           J compiled by C1, R by C2, L inlined, N native method, F native function "
-    "(module.symbol), K kernel,\n"
-    "           O code of the VM, -- class of objects, T thread; busiest first\n";
+// Returns the legend. `samples` describes the first column.
+std::string ScsLegend(std::string_view samples, bool cumulative) {
+  using enum FrameKind;
+  return Legend(
+      fmt::format("LV level, 0 = thread; {} of this node alone; {}types: {}; busiest first",
+                  samples, cumulative ? "CUM with all below; " : "",
+                  KindsText({kInterpreted, kJitted, kRejitted, kInlined, kNative, kFunction,
+                             kKernel, kOther, kClass, kThread})));
+}
 
 std::string Upper(std::string text) {
   std::ranges::transform(text, text.begin(), [](char c) {
@@ -82,23 +87,23 @@ TreeColumns ScsColumns(const NamedTree& tree) {
 }
 
 Section HeadOf(NamedTree& tree) {
-  return {.text =
-              [&tree](Output& out) {
-                PrintTreeHead(tree, "scs", out);
-                const bool one = tree.forest.metrics.size() == 1;
-                out.Print(fmt::runtime(kScsLegend),
-                          one ? "SAMPLES" : "each event's SAMPLES, or what they stand for,",
-                          tree.options.cumulative ? "CUM with all below; " : "");
-                out.Text(SpreadLegend(tree));
-                out.Text("\n");
-              },
-          .json =
-              [&tree](JsonWriter& json) {
-                JsonMetrics(tree.forest, json);
-                JsonLosses(tree.source, json);
-                JsonStacks(tree.source, json);
-                JsonRun(tree.source, "scs", json);
-              }};
+  return {
+      .text =
+          [&tree](Output& out) {
+            PrintTreeHead(tree, "scs", out);
+            const bool one = tree.forest.metrics.size() == 1;
+            out.Text(ScsLegend(one ? "SAMPLES" : "each event's SAMPLES, or what they stand for,",
+                               tree.options.cumulative));
+            out.Text(SpreadLegend(tree));
+            out.Text("\n");
+          },
+      .json =
+          [&tree](JsonWriter& json) {
+            JsonMetrics(tree.forest, json);
+            JsonLosses(tree.source, json);
+            JsonStacks(tree.source, json);
+            JsonRun(tree.source, "scs", json);
+          }};
 }
 
 // Unlinks rows that have no value in any column. With several events in one tree, or with --metric,

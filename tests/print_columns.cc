@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <ranges>
+#include <string>
 
+#include "common/frame_kind.h"
 #include "reports/report_list.h"
 
 namespace {
@@ -36,10 +38,18 @@ void PrintColumns(const ReportEntry& report) {
   fmt::print("\n");
 }
 
+void PrintFrameKinds() {
+  fmt::print("| letter | frame |\n|---|---|\n");
+  for (const auto& [kind, letter, meaning] : jprof::kFrameKinds)
+    fmt::print("| {} | {} |\n", letter == '-' ? "`--`" : std::string(1, letter), meaning);
+  fmt::print("\n");
+}
+
 }  // namespace
 
 int main() {
   PrintOptions();
+  PrintFrameKinds();
   for (const ReportEntry* report : jprof::reports::AllReports()) PrintColumns(*report);
   PrintColumns(jprof::reports::kArcCalls);
 }

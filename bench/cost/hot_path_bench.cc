@@ -34,7 +34,7 @@ class OneMethod : public engine::MethodSource {
     *text = {"bench/Fib", "fib", "(I)I", true, false};
     return true;
   }
-  MethodType Classify(uint64_t) override { return MethodType::kRejitted; }
+  FrameKind Classify(uint64_t) override { return FrameKind::kRejitted; }
 };
 
 // A recording in a temporary directory, while it lives.

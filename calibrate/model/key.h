@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/method_type.h"
+#include "common/frame_kind.h"
 
 namespace jprof::calibrate {
 

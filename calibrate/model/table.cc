@@ -5,6 +5,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "common/kinds.h"
+
 namespace jprof::calibrate {
 namespace {
 
@@ -178,8 +180,8 @@ std::vector<std::string> Differences(const Fingerprint& table, const Fingerprint
 
 std::string TrainingCommand(const Fingerprint& fingerprint) {
   const auto probe = fingerprint.find("probe");
-  const bool hooks =
-      probe != fingerprint.end() && (probe->second == "hooks" || probe->second == "sleds");
+  const bool hooks = probe != fingerprint.end() && (probe->second == NameOf(ProbeKind::kHooks) ||
+                                                    probe->second == NameOf(ProbeKind::kSleds));
   const auto metrics = fingerprint.find("metrics");
   std::string command = hooks ? "jprof calibrate --hooks" : "jprof calibrate";
   constexpr std::string_view kTraced = " traced";

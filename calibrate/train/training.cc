@@ -10,6 +10,8 @@
 
 #include "calibrate/train/child.h"
 #include "common/utc_text.h"
+#include "options/agent_argument.h"
+#include "options/agent_options.h"
 
 namespace jprof::calibrate {
 namespace {
@@ -143,15 +145,16 @@ class Runner {
     profile::Methods methods;
   };
 
-  // Runs it under the agent and returns the profile.
-  Result<Profiled> Profile(std::string_view step, const Program& program,
-                           const std::string& options) {
-    const fs::path out = plan_.work / "trainer.jprof";
-    fs::remove_all(out);
-    const auto run = Run(step, program,
-                         fmt::format("{},metrics={},out={}", options, plan_.metrics, out.string()));
+  // Runs it under the agent and returns the profile, with the intervals if `train`.
+  Result<Profiled> Profile(std::string_view step, const Program& program, bool train) {
+    options::AgentOptions agent = {
+        .mode = Mode::kCallflow, .out = plan_.work / "trainer.jprof", .train = train};
+    fs::remove_all(agent.out);
+    if (const auto done = options::ApplyOptions("METRICS=" + plan_.metrics, agent); !done)
+      return WrongUse("{}", options::Render(done.error(), options::Interface::kAgentString));
+    const auto run = Run(step, program, options::ToString(agent));
     if (!run) return std::unexpected(run.error());
-    auto reader = profile::Reader::Open(out.string());
+    auto reader = profile::Reader::Open(agent.out);
     if (!reader) return std::unexpected(reader.error());
     profile::Methods methods = reader->ReadMethods();
     NameFunctions(functions_, methods);
@@ -163,7 +166,7 @@ class Runner {
     if (!plan_.hook_trainer.empty()) return HookCommand(program, agent_options);
     std::vector<std::string> argv = {plan_.java.string()};
     if (!agent_options.empty())
-      argv.push_back("-agentpath:" + plan_.agent.string() + "=" + agent_options);
+      argv.push_back(options::AgentArgument(plan_.agent.string(), agent_options));
     if (!program.inlines) argv.push_back("-XX:-Inline");  // the same code as with probes
     argv.push_back("-XX:+UseSerialGC");
     argv.insert(argv.end(), program.options.begin(), program.options.end());
@@ -304,7 +307,7 @@ Result<Walks> Compare(Runner& runner, const Plan& plan, const Program& untraced,
     if (truth->begin()->second.size() != truths_wanted)
       return Fail("the trainer counted other events than requested");
     truths.push_back(std::move(*truth));
-    auto profile = runner.Profile("with the profiler", traced, "callflow");
+    auto profile = runner.Profile("with the profiler", traced, false);
     if (!profile) return std::unexpected(profile.error());
     const auto tree = profile->reader.ReadTree();
     if (!tree) return std::unexpected(tree.error());
@@ -345,8 +348,7 @@ Result<Evidence> RunTraining(Runner& runner, const Plan& plan, const Sizes& size
     if (!inlined) return std::unexpected(inlined.error());
     evidence.kernels[state].inlined = std::move(*inlined);
   }
-  auto profile =
-      runner.Profile("interval by interval", Shapes(plan, sizes.train), "callflow,train");
+  auto profile = runner.Profile("interval by interval", Shapes(plan, sizes.train), true);
   if (!profile) return std::unexpected(profile.error());
   evidence.samples = SamplesOf(profile->reader, profile->methods);
   if (evidence.samples.records == 0) return Fail("the training run recorded no intervals");

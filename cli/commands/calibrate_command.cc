@@ -20,6 +20,7 @@
 #include "cli/shared/record_options.h"
 #include "cli/shared/report_options.h"
 #include "cli/shared/usage_error.h"
+#include "common/kinds.h"
 #include "profile/files/printable_text.h"
 #include "ptm/names/event_name.h"
 #include "record/itrace/traced_run.h"
@@ -216,14 +217,14 @@ Result<calibrate::Plan> PlanJava(const Options& options) {
 // Plans the trainers of C and C++ functions, one for each kind of hook.
 Result<std::vector<calibrate::Plan>> PlanHooks(const Options& options) {
   std::vector<calibrate::Plan> plans;
-  for (const char* kind : {"hooks", "sleds"}) {
+  for (const ProbeKind kind : {ProbeKind::kHooks, ProbeKind::kSleds}) {
     auto plan = PlanOf(options);
     if (!plan) return std::unexpected(plan.error());
-    plan->hook_trainer = record::LibraryPath(fmt::format("jprof-trainer-{}", kind));
+    plan->hook_trainer = record::LibraryPath(fmt::format("jprof-trainer-{}", NameOf(kind)));
     if (fs::exists(plan->hook_trainer))
       plans.push_back(*std::move(plan));
     else
-      PrintError(fmt::format("{}: not calibrated: this jprof was built without {}", kind,
+      PrintError(fmt::format("{}: not calibrated: this jprof was built without {}", NameOf(kind),
                              plan->hook_trainer.string()));
   }
   if (plans.empty())

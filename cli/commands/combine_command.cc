@@ -29,11 +29,11 @@ struct CombineArguments {
 };
 
 bool IsCounted(const Reader& reader) {
-  return reader.meta().mode == "callflow" || reader.meta().mode == "calltree";
+  return reader.meta().is(Mode::kCallflow) || reader.meta().is(Mode::kCalltree);
 }
 
 bool IsSampled(const Reader& reader) {
-  return reader.meta().mode == "scs" &&
+  return reader.meta().is(Mode::kScs) &&
          std::ranges::any_of(reader.meta().metrics, &profile::Metric::is_cpu_samples);
 }
 
@@ -55,7 +55,7 @@ std::unexpected<Error> NotCounted(const Reader& reader) {
 
 std::unexpected<Error> NotSampled(const Reader& reader) {
   const std::string& mode = reader.meta().mode;
-  if (mode == "scs") {
+  if (reader.meta().is(Mode::kScs)) {
     return WrongUse("{}: its samples are not of CPU time; record it with: jprof scs -- COMMAND",
                     reader.directory());
   }

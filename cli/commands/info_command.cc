@@ -77,7 +77,7 @@ class InfoText {
     Line("contexts", fmt::format("{}", calls.contexts));
     Line("detail", calls.folded_text);
     Line("calls", fmt::format("{} ({} exits)", calls.calls, calls.exits));
-    if (meta.mode == "trace") Line("events", fmt::format("{}", calls.trace_events));
+    if (meta.is(Mode::kTrace)) Line("events", fmt::format("{}", calls.trace_events));
   }
 
   void Metrics(const std::vector<profile::Metric>& metrics) {

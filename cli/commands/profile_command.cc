@@ -223,7 +223,7 @@ std::string ReasonToStop(const PlannedRun& planned, const record::Outcome& outco
 // and sampled. Returns nothing if it was not counted by woven code, or if its CPU time is unknown.
 std::optional<double> ShareOfCounting(const fs::path& path, const RunMeta& run) {
   auto reader = profile::Reader::Open(path.string());
-  if (!reader || reader->meta().probe.kind != "woven" || run.cpu_seconds.value_or(0) <= 0)
+  if (!reader || !reader->meta().probe.is(ProbeKind::kWoven) || run.cpu_seconds.value_or(0) <= 0)
     return std::nullopt;
   const auto tree = reader->ReadTree();
   if (!tree) return std::nullopt;

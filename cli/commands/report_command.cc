@@ -202,9 +202,9 @@ Result<void> PrintProfile(const reports::ReportEntry* named, ReportArguments arg
   }
   Result<reports::Source> source = OpenReported(arguments);
   if (!source) return std::unexpected(source.error());
-  const std::string_view name = named != nullptr                      ? named->name
-                                : source->reader.meta().mode == "scs" ? "scs"
-                                                                      : "log-rt";
+  const std::string_view name = named != nullptr                       ? named->name
+                                : source->reader.meta().is(Mode::kScs) ? "scs"
+                                                                       : "log-rt";
   const reports::Report& report =
       *std::ranges::find(reports::Reports(), name, &reports::Report::name);
   if (auto used = CheckUse(report, arguments); !used) return used;

@@ -101,7 +101,8 @@ Result<void> Agent::OpenWoven() {
   auto opened = WovenCounter::Open(jvmti, hotspot->structs);
   if (!opened) return WrongUse("COUNTER=woven: {}; use COUNTER=probe", opened.error().message);
   woven = *std::move(opened);
-  probe_facts_ = {"woven", "native methods, intrinsics and hidden classes are not counted", ""};
+  probe_facts_ = {ProbeKind::kWoven,
+                  "native methods, intrinsics and hidden classes are not counted", ""};
   return {};
 }
 
@@ -110,7 +111,7 @@ Result<void> Agent::OpenProbe() {
   const Result<void> found =
       plan.hotspot_probe ? FindHotspotProbe() : Fail("requested by PROBE=jvmti");
   if (found) {
-    probe_facts_ = {"hotspot", MissingCalls(hotspot->structs), hotspot_probe->build_id};
+    probe_facts_ = {ProbeKind::kHotspot, MissingCalls(hotspot->structs), hotspot_probe->build_id};
     if (!probe_facts_.note.empty()) setup::PrintMessage(probe_facts_.note);
     if (auto checked = CheckCompiledCode(); !checked) NoteUnchecked(checked.error().message);
     return {};
@@ -122,7 +123,7 @@ Result<void> Agent::OpenProbe() {
   }
   if (!plan.jvmti_probe) return WrongUse("no HotSpot probe: {}; use PROBE=auto", reason);
   if (plan.sampling) return WrongUse("SAMPLE needs HotSpot's probe: {}", reason);
-  probe_facts_ = {"jvmti", reason, ""};
+  probe_facts_ = {ProbeKind::kJvmti, reason, ""};
   jvmti_probe = std::make_unique<JvmtiProbe>(jvmti);
   setup::PrintMessage("recording with JVMTI events, which is slow: " + reason);
   return {};
@@ -384,8 +385,8 @@ void Agent::ReportStarted() const {
       return setup::PrintMessage("sampling stacks into " + directory);
     case setup::Source::kProbe:
     case setup::Source::kWoven:
-      return setup::PrintMessage("recording into " + directory + " with the " + probe_facts_.kind +
-                                 " probe");
+      return setup::PrintMessage(
+          fmt::format("recording into {} with the {} probe", directory, NameOf(probe_facts_.kind)));
   }
 }
 

@@ -127,7 +127,7 @@ struct Agent {
 
   JNIEnv* const jni_;
 
-  setup::ProbeFacts probe_facts_ = {"none", "", ""};
+  setup::ProbeFacts probe_facts_;
   JvmtiEvents events_;
   jvmtiEnv* virtual_threads_ = nullptr;
   std::vector<ExistingThread> existing_;  // when the agent was attached

@@ -38,16 +38,12 @@ std::vector<control::Fact> Status(const options::AgentOptions& options, const Sa
   const Totals totals = TotalsOf(session.writer());
   std::string not_sampled = fmt::format("{} threads", totals.not_sampled);
   if (totals.not_sampled != 0) not_sampled += fmt::format(": {}", ErrnoText(totals.error));
-  return {{"mode", options.mode == options::Mode::kCalltree ? "calltree" : "scs"},
-          {"recording", sampling.running() ? "yes" : "no"},
-          {"samples", std::to_string(totals.samples)},
-          {"unknown", std::to_string(totals.unknown)},
-          {"own", std::to_string(totals.own)},
-          {"lost", std::to_string(totals.lost)},
-          {"threads", std::to_string(totals.live)},
-          {"not_sampled", not_sampled},
-          {"events", ToString(options.triggers)},
-          {"out", out}};
+  return {
+      {"mode", std::string(NameOf(options.mode))}, {"recording", sampling.running() ? "yes" : "no"},
+      {"samples", std::to_string(totals.samples)}, {"unknown", std::to_string(totals.unknown)},
+      {"own", std::to_string(totals.own)},         {"lost", std::to_string(totals.lost)},
+      {"threads", std::to_string(totals.live)},    {"not_sampled", not_sampled},
+      {"events", ToString(options.triggers)},      {"out", out}};
 }
 
 Result<std::string> Reply(Result<void> done, const char* text) {

@@ -11,7 +11,7 @@
 #include <functional>
 #include <string_view>
 
-#include "common/method_type.h"
+#include "common/frame_kind.h"
 #include "common/sleep_lock.h"
 #include "profile/files/writer.h"
 
@@ -38,7 +38,7 @@ class MethodSource {
   virtual bool Describe(uint64_t method, MethodText* text) = 0;
   // Returns the type of the code that ran the probe with this return address. It is never kNative,
   // which is a property of the method itself.
-  virtual MethodType Classify(uint64_t return_address) = 0;
+  virtual FrameKind Classify(uint64_t return_address) = 0;
   // Returns the identity of the virtual thread that is mounted on this VM thread.
   virtual uint64_t VirtualThreadId(uint64_t vm_thread) { return vm_thread; }
 };

@@ -533,7 +533,7 @@ CachedMethod* Session::Resolve(Thread& thread, uint64_t method, uint64_t return_
   if (cached != nullptr) {
     if (cached->return_address != static_cast<uint32_t>(return_address)) {
       cached->return_address = static_cast<uint32_t>(return_address);
-      if (profile::TypeOf(cached->word) != MethodType::kNative) {
+      if (profile::TypeOf(cached->word) != FrameKind::kNative) {
         cached->word = profile::PackMethod(SourceOf(method).Classify(return_address),
                                            profile::MethodOf(cached->word));
       }
@@ -542,7 +542,7 @@ CachedMethod* Session::Resolve(Thread& thread, uint64_t method, uint64_t return_
   }
   MethodSource& source = SourceOf(method);
   const MethodTable::Id id = methods_.Find(source, method);
-  const MethodType type = id.is_native ? MethodType::kNative : source.Classify(return_address);
+  const FrameKind type = id.is_native ? FrameKind::kNative : source.Classify(return_address);
   return PutInCache(
       thread, {method, profile::PackMethod(type, id.id), static_cast<uint32_t>(return_address)});
 }

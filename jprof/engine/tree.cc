@@ -117,8 +117,7 @@ Node* Make(Thread& thread, uint32_t index, const Node* parent, uint32_t word) {
   return node;
 }
 
-constexpr uint32_t kOverflowWord =
-    profile::PackMethod(MethodType::kOther, profile::kOverflowMethod);
+constexpr uint32_t kOverflowWord = profile::PackMethod(FrameKind::kOther, profile::kOverflowMethod);
 
 // Returns the visible row for contexts that do not fit below `parent`. If that does not fit either,
 // this is the timeline's own overflow node, below its root.
@@ -249,7 +248,7 @@ uint32_t MakeRoot(Session& session, Timeline& timeline) {
   const uint32_t first = session.writer().AllocateNodes(count, true);
   if (first == 0) return 0;
   Node* nodes = session.writer().nodes();
-  nodes[first].word = profile::PackMethod(MethodType::kThread, profile::kRootMethod);
+  nodes[first].word = profile::PackMethod(FrameKind::kThread, profile::kRootMethod);
   nodes[first + 1].parent = first;  // no method reference: unused until needed
   timeline.overflow = first + 1;
   timeline.chunk_next = first + 2;

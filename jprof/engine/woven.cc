@@ -206,7 +206,7 @@ Node* WovenChild(Thread& thread, Node* parent, profile::MethodId method) {
   }
   if (Node* found = FindChild(thread, parent, IndexOf(method))) return found;
   Node* const child =
-      AddUnplacedChild(thread, parent, profile::PackMethod(MethodType::kWoven, method));
+      AddUnplacedChild(thread, parent, profile::PackMethod(FrameKind::kWoven, method));
   if (child != nullptr && Place(thread, parent, IndexOf(method), child)) return child;
   ++thread.timeline.record->overflow;
   return WovenOverflow(thread, parent);
@@ -218,7 +218,7 @@ Node* WovenOverflow(Thread& thread, Node* parent) {
   const TreeInUse tree(thread);
   if (profile::MethodOf(parent->word) == profile::kOverflowMethod) return parent;
   constexpr uint32_t kKey = IndexOf(profile::kOverflowMethod);
-  constexpr uint32_t kWord = profile::PackMethod(MethodType::kWoven, profile::kOverflowMethod);
+  constexpr uint32_t kWord = profile::PackMethod(FrameKind::kWoven, profile::kOverflowMethod);
   if (Node* found = FindChild(thread, parent, kKey)) return found;
   if (!HasPlaceFor(thread, parent, kKey)) return LastOverflow(thread, kWord);
   Node* const child = AddOverflowChild(thread, parent, kWord);

@@ -10,7 +10,7 @@ namespace jprof::hookit {
 class FunctionSource : public engine::MethodSource {
  public:
   bool Describe(uint64_t method, engine::MethodText* text) override;
-  MethodType Classify(uint64_t) override { return MethodType::kFunction; }
+  FrameKind Classify(uint64_t) override { return FrameKind::kFunction; }
 };
 
 // Forgets the paths of modules. Call this when a library has been unloaded.

@@ -97,9 +97,11 @@ std::string SledNote() {
 }
 
 Result<void> WriteMeta(const options::AgentOptions& options, const std::string& directory) {
-  const auto text = ToJson(setup::GatherMeta(
-      {}, options, own.session,
-      {.kind = has_sleds ? "sleds" : "hooks", .note = SledNote(), .build_id = ""}));
+  const auto text =
+      ToJson(setup::GatherMeta({}, options, own.session,
+                               {.kind = has_sleds ? ProbeKind::kSleds : ProbeKind::kHooks,
+                                .note = SledNote(),
+                                .build_id = ""}));
   return profile::WriteWholeFile(directory + "/" + profile::kMetaFile, text);
 }
 

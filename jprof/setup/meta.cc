@@ -31,22 +31,6 @@ std::string TextOf(const options::Filter& filter) {
   return text;
 }
 
-const char* ModeName(options::Mode mode) {
-  switch (mode) {
-    case options::Mode::kCalltree:
-      return "calltree";
-    case options::Mode::kTrace:
-      return "trace";
-    case options::Mode::kTprof:
-      return "tprof";
-    case options::Mode::kScs:
-      return "scs";
-    case options::Mode::kCallflow:
-      break;
-  }
-  return "callflow";
-}
-
 const char* TraceModeName(options::TraceMode mode) {
   switch (mode) {
     case options::TraceMode::kWrap:
@@ -154,7 +138,7 @@ profile::Meta GatherMeta(profile::Jvm jvm, const options::AgentOptions& options,
   if (getcwd(directory, sizeof directory) == nullptr) directory[0] = '\0';
   profile::Meta meta = {
       .jprof = JPROF_VERSION,
-      .mode = ModeName(options.mode),
+      .mode = std::string(NameOf(options.mode)),
       .pid = static_cast<uint64_t>(getpid()),
       .command = procfs::CommandLine(procfs::kSelf),
       .cwd = directory,
@@ -162,7 +146,7 @@ profile::Meta GatherMeta(profile::Jvm jvm, const options::AgentOptions& options,
           (session != nullptr ? session->start_unix_ns() : UnixNanos()) / 1'000'000'000)),
       .options = RecordingOptionsOf(options),
       .metrics = MetricsOf(options, session),
-      .probe = {probe.kind, probe.note},
+      .probe = {std::string(NameOf(probe.kind)), probe.note},
       .clock = session != nullptr ? ClockOf(*session) : profile::Clock{},
       .machine = ThisMachine(),
       .jvm = std::move(jvm),

@@ -10,7 +10,7 @@
 namespace jprof::setup {
 
 struct ProbeFacts {
-  std::string kind;      // "hotspot", "jvmti", "hooks" or "none"
+  ProbeKind kind = ProbeKind::kNone;
   std::string note;      // why a better probe is not used
   std::string build_id;  // of libjvm.so
 };

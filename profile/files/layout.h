@@ -23,7 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "common/method_type.h"
+#include "common/frame_kind.h"
 
 namespace jprof::profile {
 
@@ -53,10 +53,10 @@ inline constexpr uint32_t kMethodBits = 28;
 inline constexpr uint32_t kMethodMask = (1u << kMethodBits) - 1;
 inline constexpr MethodId kRootMethod{0};  // the thread row; none where a method is optional
 inline constexpr MethodId kOverflowMethod{kMethodMask};  // contexts past the memory cap
-constexpr uint32_t PackMethod(MethodType type, MethodId method) {
+constexpr uint32_t PackMethod(FrameKind type, MethodId method) {
   return static_cast<uint32_t>(type) << kMethodBits | IndexOf(method);
 }
-constexpr MethodType TypeOf(uint32_t word) { return static_cast<MethodType>(word >> kMethodBits); }
+constexpr FrameKind TypeOf(uint32_t word) { return static_cast<FrameKind>(word >> kMethodBits); }
 constexpr MethodId MethodOf(uint32_t word) { return MethodId{word & kMethodMask}; }
 
 struct ChildSlot {
@@ -90,7 +90,7 @@ inline constexpr uint32_t kFormer = 0xffffffffu;
 static_assert(sizeof(Node) == 64 && offsetof(Node, child) == 40);
 
 struct ChildBlock {
-  uint32_t word = PackMethod(MethodType::kBlock, kRootMethod);
+  uint32_t word = PackMethod(FrameKind::kBlock, kRootMethod);
   uint32_t next = 0;  // index of the next block, 0 if there is none
   ChildSlot child[7] = {};
 };

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/kinds.h"
 #include "profile/files/damage.h"
 
 namespace jprof::profile {
@@ -78,8 +79,9 @@ struct Jvm {
 
 // Describes how entries and exits were recorded.
 struct Probe {
-  std::string kind;  // hotspot, jvmti or none
+  std::string kind;  // NameOf(ProbeKind), or what a later version wrote
   std::string note;  // why it is not the faster kind
+  bool is(ProbeKind other) const { return kind == NameOf(other); }
   bool operator==(const Probe&) const = default;
 };
 
@@ -103,7 +105,7 @@ struct RecordingOptions {
 
 struct Meta {
   std::string jprof;  // version of the writer
-  std::string mode;   // callflow, calltree, trace, scs, tprof
+  std::string mode;   // NameOf(Mode), or what a later version wrote; empty: not known
   uint64_t pid = 0;
   std::vector<std::string> command;
   std::string cwd;
@@ -116,6 +118,8 @@ struct Meta {
   Jvm jvm;
   // What a calibration table must have in common with the profile.
   std::map<std::string, std::string> fingerprint;
+
+  bool is(Mode other) const { return mode == NameOf(other); }
   bool operator==(const Meta&) const = default;
 };
 

@@ -214,7 +214,7 @@ Result<MergedMeta> Merge(const MergeOptions& options) {
   if (auto made = profile.Make(); !made) return std::unexpected(made.error());
 
   const Meta& meta = readers->front().meta();
-  MergedTree tree(meta.metrics.size(), meta.mode == "scs");
+  MergedTree tree(meta.metrics.size(), meta.is(Mode::kScs));
   MergedControl control(options.threads, readers->front());
   SpreadCollector spread;
   MergedMeta merged = {.threads = NameOf(options.threads), .inputs = {}, .notices = {}};

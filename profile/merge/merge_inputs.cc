@@ -28,11 +28,11 @@ Result<void> CheckNotCombined(const std::string& directory) {
 Result<void> CheckMode(const Reader& reader) {
   const Meta& meta = reader.meta();
   const std::string& mode = meta.mode;
-  if (mode == "calltree" && !meta.metrics.empty()) {
+  if (meta.is(Mode::kCalltree) && !meta.metrics.empty()) {
     return WrongUse("{}: a calltree profile with samples; {} (calltree: without samples)",
                     reader.directory(), kMergeable);
   }
-  if (mode == "callflow" || mode == "calltree" || mode == "scs") return {};
+  if (meta.is(Mode::kCallflow) || meta.is(Mode::kCalltree) || meta.is(Mode::kScs)) return {};
   return WrongUse("{}: {}; {}", reader.directory(),
                   mode.empty() ? "its mode is not known (meta.json is damaged)"
                                : fmt::format("a profile of mode {}", mode),

@@ -92,7 +92,7 @@ MergedTree::MergedTree(size_t metric_count, bool sampled)
     : metric_count_(metric_count), sampled_(sampled), table_(1024, kNoRecord) {}
 
 uint32_t MergedTree::AddThread() {
-  contexts_.push_back({.word = PackMethod(MethodType::kThread, kRootMethod)});
+  contexts_.push_back({.word = PackMethod(FrameKind::kThread, kRootMethod)});
   slot_of_.push_back(kNoRecord);
   return static_cast<uint32_t>(contexts_.size() - 1);
 }
@@ -130,7 +130,7 @@ void MergedTree::GrowTable() {
   }
 }
 
-size_t MergedTree::PartOf(uint32_t context, MethodType type) {
+size_t MergedTree::PartOf(uint32_t context, FrameKind type) {
   uint32_t* link = &contexts_[context].part;
   while (*link != kNoRecord && parts_[*link].type != type) link = &parts_[*link].next;
   if (*link != kNoRecord) return *link;
@@ -183,7 +183,7 @@ Result<void> MergedTree::Add(const CallTree& tree, const Methods& methods,
                                               : FindOrAdd(context_of[parent], mapped(tree.word[i]));
     context_of[i] = context;
     const bool is_root = contexts_[context].parent == kNoRecord;
-    const size_t at = PartOf(context, is_root ? MethodType::kThread : TypeOf(tree.word[i]));
+    const size_t at = PartOf(context, is_root ? FrameKind::kThread : TypeOf(tree.word[i]));
     Part& part = parts_[at];
     const Counts& counts = tree.counts[i];
     for (const int k : {0, 1}) part.counts[k] += counts.entries[k];

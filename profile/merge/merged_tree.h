@@ -71,14 +71,14 @@ class MergedTree {
   // The counts of a context while its method was of one type.
   struct Part {
     uint32_t next = kNoRecord;  // of the same context
-    MethodType type = MethodType::kNone;
+    FrameKind type = FrameKind::kNone;
     uint64_t counts[5] = {};  // entries[2], exits[2], dispatches
   };
 
   uint32_t KeyOf(uint32_t word) const;
   uint32_t FindOrAdd(uint32_t parent, uint32_t word);
   void GrowTable();
-  size_t PartOf(uint32_t context, MethodType type);
+  size_t PartOf(uint32_t context, FrameKind type);
   Result<std::vector<uint32_t>> MapMethods(const CallTree& tree, const Methods& methods);
 
   size_t metric_count_;

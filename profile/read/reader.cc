@@ -50,7 +50,7 @@ Result<void> CheckHeader(const std::string& directory, const ControlHeader& head
 // meta.json and control must agree on the number of metrics of a node. `control` determines the
 // layout of the files.
 void MatchMetrics(const ControlHeader& header, Meta& meta, Damages& damages) {
-  if (meta.mode == "calltree" && meta.metrics.empty()) return;
+  if (meta.is(Mode::kCalltree) && meta.metrics.empty()) return;
   const size_t count = std::clamp<size_t>(header.metric_count, 1, kMaxMetrics);
   if (meta.metrics.size() == count && header.metric_count <= kMaxMetrics) return;
   damages.Add(fmt::format("meta.json names {} metrics, control has {}: {} are read",

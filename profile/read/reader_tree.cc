@@ -57,7 +57,7 @@ class TreeBuilder {
 
   // `extra` contains the values of the metrics beyond the first.
   void Add(uint32_t index, const Node& node, const int64_t* extra) {
-    if (node.word == 0 || TypeOf(node.word) == MethodType::kBlock) return;
+    if (node.word == 0 || TypeOf(node.word) == FrameKind::kBlock) return;
     const bool is_former = node.more == kFormer;
     const bool is_root = MethodOf(node.word) == kRootMethod && !is_former;
     const uint32_t parent = is_root || node.parent >= index ? kNoRecord : places_[node.parent];
@@ -73,8 +73,7 @@ class TreeBuilder {
     }
     if (!is_former) places_.Set(index, static_cast<uint32_t>(tree_.size()));
     const uint32_t thread = is_root ? ThreadOfRoot(index) : tree_.thread[parent];
-    if (TypeOf(node.word) == MethodType::kWoven)
-      return AddWoven(index, node, thread, parent, extra);
+    if (TypeOf(node.word) == FrameKind::kWoven) return AddWoven(index, node, thread, parent, extra);
     Counts counts = {{node.entries[0], node.entries[1]}, {node.exits[0], node.exits[1]}};
     if (is_root) counts = {};  // which counts nothing; woven code uses its memory
     Append(node.word, thread, parent, is_former, counts);

@@ -10,6 +10,7 @@
 
 #include "calibrate/train/child.h"
 #include "calibrate/train/table_store.h"
+#include "options/agent_argument.h"
 #include "options/agent_options.h"
 #include "options/woven_jdks.h"
 #include "profile/files/printable_text.h"
@@ -123,8 +124,7 @@ TestedJvm TestJvm(const FoundJvm& found, const fs::path& agent, const fs::path& 
   const fs::path out = work / "test.jprof";
   std::error_code ignored;
   fs::remove_all(out, ignored);
-  const std::string option =
-      fmt::format("-agentpath:{}={}", agent.string(), ToString(TestOptions(out)));
+  const std::string option = options::AgentArgument(agent.string(), ToString(TestOptions(out)));
   const auto done =
       calibrate::RunChild({found.java.string(), option, "-version"}, work / "output", kLongestTest);
   if (!done) {

@@ -37,7 +37,7 @@ struct TestedJvm {
 
   int Major() const;  // 17, or 0 if unknown
   bool Works() const { return lack.empty(); }
-  bool HasProbe() const { return Works() && meta.probe.kind == "hotspot"; }
+  bool HasProbe() const { return Works() && meta.probe.is(ProbeKind::kHotspot); }
 };
 
 // Profiles `java -version` in an empty folder below `work`. Takes a fraction of a

@@ -22,10 +22,6 @@ namespace fs = std::filesystem;
 using itrace::Engine;
 using itrace::TraceRange;
 
-bool StartsJvm(const std::string& program) {
-  return fs::path(program).filename().string() == "java";
-}
-
 Result<void> CheckItrace(const ItraceRequest& r, const std::vector<std::string>& command) {
   if (r.pid == 0 && command.empty())
     return WrongUse("nothing to trace: give -p PID, or a command after --");

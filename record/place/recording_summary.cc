@@ -145,7 +145,7 @@ std::string SummaryLine(const fs::path& profile) {
     parts.push_back(unfinished);
   const auto folded = profile::FoldedText(reader->header());
   if (!folded.empty()) parts.push_back(folded);
-  if (reader->meta().mode == "callflow") {
+  if (reader->meta().is(Mode::kCallflow)) {
     if (const auto reason = CopyTable(*reader, profile); !reason.empty())
       parts.push_back(fmt::format("not calibrated: {}", reason));
   }
@@ -161,10 +161,10 @@ bool PrintSummary(const fs::path& profile, const options::AgentOptions& options)
   const auto empty = EmptyFilters(*reader, options);
   const auto lost = empty.empty() ? Lost(*reader) : empty;
   const std::string unfinished = UnfinishedText(*reader);
-  const std::string& probe = reader->meta().probe.kind;
+  const profile::Probe& probe = reader->meta().probe;
   fmt::print(stderr, "jprof: profile: {} ({} threads, {} methods{})\n", DisplayPath(profile),
              reader->threads().size(), reader->RecordedMethods(),
-             probe == "jvmti" ? ", by slow JVMTI events: " + reader->meta().probe.note : "");
+             probe.is(ProbeKind::kJvmti) ? ", by slow JVMTI events: " + probe.note : "");
   fmt::print(stderr, "jprof: lost:    {}{}\n",
              lost.empty() ? "nothing" : fmt::format("{}", fmt::join(lost, "; ")),
              unfinished.empty() ? "" : fmt::format(" ({})", unfinished));

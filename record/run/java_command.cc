@@ -11,6 +11,7 @@
 #include <ranges>
 
 #include "common/errno_text.h"
+#include "options/agent_argument.h"
 #include "options/hook_variable.h"
 #include "options/tool_options.h"
 #include "record/run/musl.h"
@@ -98,10 +99,14 @@ Result<fs::path> FindProgram(const std::string& name) {
                   name);
 }
 
+bool StartsJvm(const std::string& name) {
+  const auto program = FindProgram(name);
+  return program && KindOf(*program) != Kind::kOther;
+}
+
 options::Children ChildrenOf(const std::vector<std::string>& command, options::Children chosen) {
   using enum options::Children;
-  const auto program = FindProgram(command.front());
-  const bool java = program && KindOf(*program) != Kind::kOther;
+  const bool java = StartsJvm(command.front());
   if (chosen == kAuto) return java ? kNo : kAll;
   return chosen == kFirst && java ? kNo : chosen;
 }
@@ -119,7 +124,7 @@ Result<Launch> WithAgent(const std::vector<std::string>& command, const fs::path
                     agent.string());
   }
   Launch launch{*program, command, std::nullopt, {}};
-  const std::string loads = fmt::format("{}{}={}", options::kLoads, agent.string(), options);
+  const std::string loads = options::AgentArgument(agent.string(), options);
   std::vector<std::string> preloaded;
   if (place.hooks) {
     launch.environment.emplace_back(options::kHookOptionsVariable, options);

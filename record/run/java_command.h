@@ -33,6 +33,9 @@ struct AgentPlace {
 // Returns the executable that `name` refers to: itself if it has a '/', else the first one in PATH.
 Result<std::filesystem::path> FindProgram(const std::string& name);
 
+// Returns whether `name` refers to a launcher of a JDK: java or a tool such as javac.
+bool StartsJvm(const std::string& name);
+
 // Returns which JVMs of this command are recorded if the user chose `chosen`; never returns kAuto.
 // The first JVM of a java launcher is the launcher itself, so this is kNo.
 options::Children ChildrenOf(const std::vector<std::string>& command, options::Children chosen);

@@ -42,11 +42,6 @@ Result<void> CheckPids(const std::vector<uint32_t>& pids) {
   return {};
 }
 
-bool IsJava(const std::string& program) {
-  const std::string name = fs::path(program).filename().string();
-  return name == "java" || name == "javac";
-}
-
 // Returns the options of the agent. With --children each JVM makes a directory in the recording.
 std::string AgentText(const TprofRequest& request, const fs::path& out) {
   options::AgentOptions options =
@@ -61,7 +56,7 @@ Result<Launch> LaunchOf(const TprofRequest& request, const std::vector<std::stri
   const auto program = FindProgram(command.front());
   if (!program) return std::unexpected(program.error());
   const Launch plain = {*program, command, std::nullopt};
-  if (!IsJava(command.front()) && !request.children) return plain;
+  if (!StartsJvm(command.front()) && !request.children) return plain;
   const auto agent = FindAgent(request.agent);
   if (!agent) {
     notes.push_back("jitted code will have no names: " + agent.error().message);

@@ -12,22 +12,25 @@
 #include "reports/print/columns.h"
 #include "reports/print/estimate_text.h"
 #include "reports/print/formats.h"
+#include "reports/print/legend.h"
 #include "reports/tree/collapsed.h"
 #include "reports/tree/header.h"
 
 namespace jprof::reports {
 namespace {
 
-constexpr char kLegend[] =
-    " legend    LV level, 0 = all threads; CALLS exact, "
-    "- = cannot be counted; SAMPLES in it, all runs;\n"
-    "           TIME ms of one run in it alone; CUM with all it called, its +- (95 %) and its % of "
-    "all; NS/CALL CUM of one\n"
-    "           call and its +-, r of one entry (recursion was folded); <X at "
-    "most X: the interval is wider than the value; ~ estimate from calls where\n"
-    "           samples are few; types: I interpreted, J "
-    "compiled by C1, R by C2, L inlined, N native method,\n"
-    "           F native function, K kernel, O code of the VM\n\n";
+std::string CombinedLegend() {
+  using enum FrameKind;
+  return Legend(
+             "LV level, 0 = all threads; CALLS exact, - = cannot be counted; SAMPLES in it, all "
+             "runs; TIME ms of one run in it alone; CUM with all it called, its +- (95 %) and its "
+             "% of all; NS/CALL CUM of one call and its +-, r of one entry (recursion was folded); "
+             "<X at most X: the interval is wider than the value; ~ estimate from calls where "
+             "samples are few; types: " +
+             KindsText({kInterpreted, kJitted, kRejitted, kInlined, kNative, kFunction, kKernel,
+                        kOther})) +
+         "\n";
+}
 
 // A row is a context, or the contexts below one parent that the options hide.
 struct CombinedRow {
@@ -365,7 +368,7 @@ void PrintHead(const Combined& combined, const CombinedView& view, Output& out) 
         " interval  counting statistics only: with one "
         "sampled run the difference between runs is unknown\n");
   }
-  out.Text(kLegend);
+  out.Text(CombinedLegend());
 }
 
 void JsonRunFacts(const RunFacts& facts, JsonWriter& json) {

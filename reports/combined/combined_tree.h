@@ -17,7 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "common/method_type.h"
+#include "common/frame_kind.h"
 #include "reports/tree/forest.h"
 
 namespace jprof::reports {

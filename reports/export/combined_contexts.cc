@@ -42,7 +42,7 @@ class CombinedContexts {
   void AddContext(uint32_t index) {
     const CombinedContext& context = view_.tree.contexts[index];
     builder_.AddNode(index == 0 ? kNoRow : context.parent, FrameOf(index), 0,
-                     index == 0 ? Letter(MethodType::kThread) : context.type);
+                     index == 0 ? Letter(FrameKind::kThread) : context.type);
     const Estimate time = TimesOf(view_, index).own;
     tree_.values.insert(
         tree_.values.end(),

@@ -104,7 +104,7 @@ class ForestContexts {
       const bool is_thread = row.parent == kNoRow;
       const uint32_t thread = merged_ ? 0 : row.thread;
       builder_.AddNode(row.parent, is_thread ? ThreadFrame(thread) : FrameOf(row), thread,
-                       is_thread ? Letter(MethodType::kThread)
+                       is_thread ? Letter(FrameKind::kThread)
                                  : forest_.names.LetterOf(row.method, row.type, false));
     }
   }

@@ -98,7 +98,7 @@ struct ExportInput {
     return combined != nullptr ? combined->counted.reader.directory() : source->reader.directory();
   }
   // Returns whether it is a trace of jprof trace, with points in time.
-  bool is_trace() const { return source != nullptr && source->reader.meta().mode == "trace"; }
+  bool is_trace() const { return source != nullptr && source->reader.meta().is(Mode::kTrace); }
 };
 
 // Fails if LoadForest or LoadCombined does.

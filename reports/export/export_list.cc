@@ -38,7 +38,7 @@ Result<void> WriteCollapsed(ExportInput& input, Output& out) {
     PrintArcStacks(*input.arcs, WalkArcs(*input.arcs), options.merged, out);
     return {};
   }
-  const bool sampled = input.source->reader.meta().mode == "scs";
+  const bool sampled = input.source->reader.meta().is(Mode::kScs);
   return sampled ? PrintScs(*input.source, options, out) : PrintLogRt(*input.source, options, out);
 }
 

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "reports/itrace/arc_table.h"
+#include "reports/print/legend.h"
 #include "reports/print/statistics.h"
 
 namespace jprof::reports {
@@ -56,12 +57,13 @@ void PrintArcHead(const ArcTable& table, Output& out) {
   for (const std::string& loss : notes.losses) out.Warning(fmt::format(" lost      {}\n", loss));
   if (notes.losses.empty()) out.Text(" lost      nothing\n");
   for (const std::string& note : notes.notes) out.Warning(fmt::format(" note      {}\n", note));
+  using enum FrameKind;
   out.Text(
-      " legend    SELF instructions executed in the function, CUM with all that it called "
-      "(recursion counted once);\n"
-      "           CUM/CALL CUM of one call: of a recursion the outermost calls are divided by\n"
-      "           F native function (module.function), J Java method compiled by C1, R by C2, N "
-      "native method, O code of the VM\n\n");
+      Legend("SELF instructions executed in the function, CUM with all that it called "
+             "(recursion counted once);\nCUM/CALL CUM of one call: of a recursion the "
+             "outermost calls are divided by; types: " +
+             KindsText({kFunction, kJitted, kRejitted, kNative, kOther})));
+  out.Text("\n");
 }
 
 void JsonArcHead(const ArcTable& table, JsonWriter& json) {

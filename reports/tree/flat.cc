@@ -18,7 +18,7 @@ class Summer {
     for (size_t i = 0; i < rows_.rows.size(); ++i) Add(i);
     for (size_t i = 0; i < sums_.size(); ++i) {
       const auto most = std::max_element(calls_by_type_[i].begin(), calls_by_type_[i].end());
-      sums_[i].type = static_cast<MethodType>(most - calls_by_type_[i].begin());
+      sums_[i].type = static_cast<FrameKind>(most - calls_by_type_[i].begin());
       SetSamplingErrors(forest_.metrics, sums_[i].self.data());
     }
   }

@@ -9,8 +9,8 @@ namespace jprof::reports {
 
 struct MethodSum {
   profile::MethodId method =
-      profile::kRootMethod;             // for the threads themselves, outside any method
-  MethodType type = MethodType::kNone;  // the one most calls or samples had
+      profile::kRootMethod;           // for the threads themselves, outside any method
+  FrameKind type = FrameKind::kNone;  // the one most calls or samples had
   uint64_t calls = 0;
   uint64_t samples = 0;    // taken in it, of all events
   uint64_t contexts = 0;   // rows it has in the tree

@@ -161,7 +161,7 @@ Result<profile::CallTree> ReadTree(Source& source, const std::vector<size_t>& ch
   Result<profile::CallTree> tree = source.reader.ReadTree();
   if (!tree) return tree;
   const std::string& directory = source.reader.directory();
-  if (tree->size() == 0 && source.reader.meta().mode == "trace") {
+  if (tree->size() == 0 && source.reader.meta().is(Mode::kTrace)) {
     return WrongUse("{}: a trace has no call tree; print it with: jprof report log-gen {}",
                     directory, ShellWord(directory));
   }

@@ -252,7 +252,7 @@ void PrintRun(const Source& source, std::string_view report, Output& out) {
   const std::string folded = profile::FoldedText(reader.header());
   if (!folded.empty()) out.Print(" detail    {}; counts are exact\n", folded);
   const char* unknown = source.merged ? "several JVMs"
-                        : meta.probe.kind == "hooks" || meta.probe.kind == "sleds"
+                        : meta.probe.is(ProbeKind::kHooks) || meta.probe.is(ProbeKind::kSleds)
                             ? "C and C++ functions"
                             : "unknown JVM";
   out.Print(" machine   {}{}{}{}\n", meta.jvm.Title().empty() ? unknown : meta.jvm.Title(),

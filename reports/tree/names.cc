@@ -80,24 +80,29 @@ std::string_view Names::Of(profile::MethodId method) {
   return texts_[index] = Made(parts);
 }
 
-char Names::LetterOf(profile::MethodId method, MethodType type, bool static_letters) const {
-  if (method == profile::kOverflowMethod) return Letter(MethodType::kOther);
+FrameKind Names::KindOf(profile::MethodId method, FrameKind in_node) const {
+  if (method == profile::kOverflowMethod) return FrameKind::kOther;
   const uint16_t flags = methods_[method].flags;
-  if (flags & profile::kMethodKernel) return 'K';
-  if (flags & profile::kMethodCode) return Letter(MethodType::kFunction);
-  if (flags & profile::kMethodStub) return Letter(MethodType::kOther);
-  if (flags & profile::kMethodClass) return '-';
-  return Letter(type, static_letters && flags & profile::kMethodStatic);
+  if (flags & profile::kMethodKernel) return FrameKind::kKernel;
+  if (flags & profile::kMethodCode) return FrameKind::kFunction;
+  if (flags & profile::kMethodStub) return FrameKind::kOther;
+  if (flags & profile::kMethodClass) return FrameKind::kClass;
+  return in_node;
 }
 
-std::string Names::Mark(profile::MethodId method, MethodType type, bool static_letters) const {
-  const char letter = LetterOf(method, type, static_letters);
-  return letter == '-' ? "--" : std::string{letter, ':'};
+char Names::LetterOf(profile::MethodId method, FrameKind in_node, bool static_letters) const {
+  const FrameKind kind = KindOf(method, in_node);
+  return Letter(kind, static_letters && kind == in_node && IsStatic(method));
+}
+
+std::string Names::Mark(profile::MethodId method, FrameKind in_node, bool static_letters) const {
+  if (KindOf(method, in_node) == FrameKind::kClass) return "--";
+  return {LetterOf(method, in_node, static_letters), ':'};
 }
 
 char KeyLetter(uint32_t word, const Names& names) {
   const profile::MethodId method = profile::MethodOf(word);
-  if (method == profile::kOverflowMethod) return Letter(MethodType::kOther);
+  if (method == profile::kOverflowMethod) return Letter(FrameKind::kOther);
   return Letter(profile::TypeOf(word), names.IsStatic(method));
 }
 

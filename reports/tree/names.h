@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/method_type.h"
+#include "common/frame_kind.h"
 #include "profile/read/reader.h"
 
 namespace jprof::reports {
@@ -26,11 +26,13 @@ class Names {
   }
   profile::MethodName Parts(profile::MethodId method) const { return methods_[method]; }
 
-  // Returns the letter that a frame of this method and type prints with. Samples have K for the
-  // kernel, F for a native function, O for a stub and - for a class of objects.
-  char LetterOf(profile::MethodId method, MethodType type, bool static_letters) const;
-  // Returns what reports put before a name: "J:", or "--" before a class of objects.
-  std::string Mark(profile::MethodId method, MethodType type, bool static_letters) const;
+  // Returns the kind of a frame of this method. The method's record decides on kernel and native
+  // functions, stubs and classes of objects; in other cases it is the kind in the node.
+  FrameKind KindOf(profile::MethodId method, FrameKind in_node) const;
+  // Returns the letter of that kind.
+  char LetterOf(profile::MethodId method, FrameKind in_node, bool static_letters) const;
+  // Returns what reports print before a name: "J:", or "--" before a class of objects.
+  std::string Mark(profile::MethodId method, FrameKind in_node, bool static_letters) const;
 
   // Returns the method that represents all addresses of one native function, which are methods of
   // their own in the file.

@@ -16,15 +16,14 @@ int64_t Sum(int64_t a, int64_t b) {
 // Counts calls and samples by type, for the few rows that had several types.
 class TypeVotes {
  public:
-  void Add(Row& row, uint32_t index, MethodType type, uint64_t seen) {
+  void Add(Row& row, uint32_t index, FrameKind type, uint64_t seen) {
     if (row.type == type && !row.mixed) return;
     std::array<uint64_t, 16>& votes = votes_[index];
     if (!row.mixed) votes[static_cast<size_t>(row.type)] = row.calls + row.samples + 1;
     row.mixed = true;
     votes[static_cast<size_t>(type)] +=
         seen + 1;  // so that a frame that is only passed through has a type, too
-    row.type =
-        static_cast<MethodType>(std::max_element(votes.begin(), votes.end()) - votes.begin());
+    row.type = static_cast<FrameKind>(std::max_element(votes.begin(), votes.end()) - votes.begin());
   }
 
  private:

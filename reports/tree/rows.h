@@ -27,8 +27,8 @@ struct Row {
   uint32_t thread = 0;        // index into the reader's threads; of the first one if merged
   uint32_t context = kNoRow;  // the record of its only context, kNoRow if it has several
   uint32_t level = 0;
-  MethodType type = MethodType::kNone;  // the one most calls or samples had
-  bool mixed = false;                   // there were others
+  FrameKind type = FrameKind::kNone;  // the one most calls or samples had
+  bool mixed = false;                 // there were others
 };
 
 // The values of one metric in one row, in raw units.

@@ -15,11 +15,11 @@ TraceUnit FirstMetric(const Source& source) {
 double LineCorrector::Value(const profile::TraceEvent& event, char letter) {
   Strand& strand = strands_[event.thread];
   if (event.missing > 0) strand = {};
-  const char top = strand.stack.empty() ? Letter(MethodType::kThread) : strand.stack.back();
+  const char top = strand.stack.empty() ? Letter(FrameKind::kThread) : strand.stack.back();
   calibrate::Key key = {strand.previous, top, EventKind::kEntry, letter};
   if (event.exit) {
     if (!strand.stack.empty()) strand.stack.pop_back();
-    const char parent = strand.stack.empty() ? Letter(MethodType::kThread) : strand.stack.back();
+    const char parent = strand.stack.empty() ? Letter(FrameKind::kThread) : strand.stack.back();
     key = {strand.previous, letter, EventKind::kExit, parent};
   } else {
     strand.stack.push_back(letter);

@@ -26,7 +26,7 @@ class NamedTree {
   uint32_t TidOf(uint32_t root) const { return merged() ? 0 : ThreadOf(root).record.tid; }
 
   char Type(const ShownRow& shown) const {
-    if (shown.row == kNoRow) return Letter(MethodType::kOther);
+    if (shown.row == kNoRow) return Letter(FrameKind::kOther);
     const Row& row = forest.rows.rows[shown.row];
     return forest.names.LetterOf(row.method, row.type, options.static_letters);
   }

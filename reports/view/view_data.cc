@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "common/base64.h"
+#include "common/frame_kind.h"
 #include "profile/files/printable_text.h"
 #include "reports/view/page.h"
 
@@ -82,7 +83,10 @@ ViewData::ViewData(std::string_view kind, std::string_view title) {
              {"notes", json::array()},
              {"metrics", json::array()},
              {"threads", json::array()},
-             {"trees", json::array()}};
+             {"trees", json::array()},
+             {"frames", json::object()}};
+  for (const FrameKindRow& row : kFrameKinds)
+    header_["frames"][std::string(1, row.letter)] = row.meaning;
 }
 
 void ViewData::Fact(std::string_view label, std::string_view text) {

@@ -31,7 +31,7 @@ class JvmtiProbe : public engine::MethodSource {
   bool Start();
 
   bool Describe(uint64_t method, engine::MethodText* text) override;
-  MethodType Classify(uint64_t) override { return MethodType::kInterpreted; }
+  FrameKind Classify(uint64_t) override { return FrameKind::kInterpreted; }
   uint64_t VirtualThreadId(uint64_t) override;
 
   // Returns a new number, which is not 0, for a virtual thread.

@@ -55,7 +55,7 @@ class WovenCounter : public engine::MethodSource {
 
   // Describes a weave::Method.
   bool Describe(uint64_t method, engine::MethodText* text) override;
-  MethodType Classify(uint64_t) override { return MethodType::kWoven; }
+  FrameKind Classify(uint64_t) override { return FrameKind::kWoven; }
 
   // Returns one line about what was woven so far.
   std::string Summary() const;

@@ -33,7 +33,7 @@ class NativeFunctions : public engine::MethodSource {
     text->flags = profile::kMethodCode;
     return true;
   }
-  MethodType Classify(uint64_t) override { return MethodType::kFunction; }
+  FrameKind Classify(uint64_t) override { return FrameKind::kFunction; }
 
  private:
   const unwind::Unwinder& unwinder_;
@@ -51,7 +51,7 @@ class FixedMethod : public engine::MethodSource {
     text->flags = flags_;
     return true;
   }
-  MethodType Classify(uint64_t) override { return MethodType::kOther; }
+  FrameKind Classify(uint64_t) override { return FrameKind::kOther; }
 
  private:
   std::string_view class_name_, name_;
@@ -62,7 +62,7 @@ class FixedMethod : public engine::MethodSource {
 
 uint32_t FrameReference(engine::Thread& thread, engine::MethodSource& java,
                         const unwind::Unwinder& unwinder, const hotspot::StackFrame& frame) {
-  if (!IsJava(frame.type) && frame.type != MethodType::kFunction) {
+  if (!IsJava(frame.type) && frame.type != FrameKind::kFunction) {
     // The method of a stub is a literal.
     return NoteReference(thread, reinterpret_cast<const char*>(frame.method));
   }
@@ -74,7 +74,7 @@ uint32_t FrameReference(engine::Thread& thread, engine::MethodSource& java,
 uint32_t NoteReference(engine::Thread& thread, const char* text) {
   FixedMethod source("", text, profile::kMethodStub);
   return profile::PackMethod(
-      MethodType::kOther, engine::SampledMethod(thread, source, reinterpret_cast<uint64_t>(text)));
+      FrameKind::kOther, engine::SampledMethod(thread, source, reinterpret_cast<uint64_t>(text)));
 }
 
 uint32_t KernelReference(engine::Thread& thread, const unwind::KernelFunctions& kernel,
@@ -82,7 +82,7 @@ uint32_t KernelReference(engine::Thread& thread, const unwind::KernelFunctions& 
   const auto function = kernel.At(address);
   if (function.start == 0) return 0;
   FixedMethod source(function.module, function.name, profile::kMethodKernel);
-  return profile::PackMethod(MethodType::kFunction,
+  return profile::PackMethod(FrameKind::kFunction,
                              engine::SampledMethod(thread, source, function.start));
 }
 
@@ -90,7 +90,7 @@ uint32_t ClassReference(engine::Thread& thread, const char* signature) {
   std::string_view name = signature;
   if (name.size() > 2 && name.front() == 'L') name = name.substr(1, name.size() - 2);
   FixedMethod source(name, "", profile::kMethodClass);
-  return profile::PackMethod(MethodType::kOther, thread.session->methods().Find(source, 0).id);
+  return profile::PackMethod(FrameKind::kOther, thread.session->methods().Find(source, 0).id);
 }
 
 }  // namespace jprof::agent

@@ -11,8 +11,8 @@
 
 namespace jprof::agent {
 
-constexpr bool IsJava(MethodType type) {
-  return type != MethodType::kFunction && type != MethodType::kOther && type != MethodType::kNone;
+constexpr bool IsJava(FrameKind type) {
+  return type != FrameKind::kFunction && type != FrameKind::kOther && type != FrameKind::kNone;
 }
 
 // Returns the method reference of a frame, as in profile::Node::word.

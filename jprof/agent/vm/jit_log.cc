@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/method_type.h"
+#include "common/frame_kind.h"
 #include "jprof/agent/agent.h"
 #include "jprof/agent/vm/agent_use.h"
 #include "jprof/agent/vm/jit_lines.h"
@@ -91,8 +91,8 @@ std::span<const uint8_t> JitLog::Instructions(const JitCode& code) const {
 }
 
 char JitLog::TypeOf(uint64_t address) {
-  const MethodType type = vm_ ? vm_->Classify(address) : MethodType::kJitted;
-  return type == MethodType::kRejitted || type == MethodType::kNative ? Letter(type) : 'J';
+  const FrameKind type = vm_ ? vm_->Classify(address) : FrameKind::kJitted;
+  return type == FrameKind::kRejitted || type == FrameKind::kNative ? Letter(type) : 'J';
 }
 
 void JitLog::OnMethodLoad(jvmtiEnv* jvmti, jmethodID method, jint length, const void* address,
@@ -117,7 +117,7 @@ void JitLog::OnMethodLoad(jvmtiEnv* jvmti, jmethodID method, jint length, const 
     code.name = "method";
   }
   code.type = log.TypeOf(code.address);
-  code.level = code.type == Letter(MethodType::kRejitted) ? 4 : 0;
+  code.level = code.type == Letter(FrameKind::kRejitted) ? 4 : 0;
   const size_t places = map != nullptr ? static_cast<size_t>(std::max(map_length, 0)) : 0;
   const auto lines = LinesOf(jvmti, method, code, {map, places}, compile_info);
   code.lines = lines;
@@ -139,7 +139,7 @@ void JitLog::OnStub(jvmtiEnv*, const char* name, const void* address, jint lengt
                   .length = static_cast<uint32_t>(length),
                   .stub = true};
   code.name = name != nullptr ? name : "";
-  code.type = Letter(code.name == "Interpreter" ? MethodType::kInterpreted : MethodType::kOther);
+  code.type = Letter(code.name == "Interpreter" ? FrameKind::kInterpreted : FrameKind::kOther);
   code.code = log.Instructions(code);
   log.writer_.Load(code, log.IsEarlierCode());
 }

@@ -71,19 +71,19 @@ bool Vm::Describe(uint64_t method, engine::MethodText* text) {
   return true;
 }
 
-MethodType Vm::Classify(uint64_t return_address) {
+FrameKind Vm::Classify(uint64_t return_address) {
   const MemoryReader memory(nullptr);
   const uint64_t blob = heaps_.BlobAround(memory, return_address);
-  if (blob == 0) return MethodType::kOther;
+  if (blob == 0) return FrameKind::kOther;
   switch (BlobKindOf(Load<const char*>(blob, blob_name_))) {
     case BlobKind::kMethod:
-      return level_.IsC2(memory, blob) ? MethodType::kRejitted : MethodType::kJitted;
+      return level_.IsC2(memory, blob) ? FrameKind::kRejitted : FrameKind::kJitted;
     case BlobKind::kNativeMethod:
-      return MethodType::kNative;
+      return FrameKind::kNative;
     case BlobKind::kInterpreter:
-      return MethodType::kInterpreted;
+      return FrameKind::kInterpreted;
     default:
-      return MethodType::kOther;
+      return FrameKind::kOther;
   }
 }
 

@@ -35,7 +35,7 @@ class Vm : public engine::MethodSource {
   static Result<Vm> Open(const VmStructs& structs);
 
   bool Describe(uint64_t method, engine::MethodText* text) override;
-  MethodType Classify(uint64_t return_address) override;
+  FrameKind Classify(uint64_t return_address) override;
   uint64_t VirtualThreadId(uint64_t vm_thread) override;
 
   ThreadMarks thread_marks() const { return marks_; }

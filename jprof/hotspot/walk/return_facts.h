@@ -26,7 +26,7 @@ class ReturnFacts {
   // it is unknown; the contents of `out` are then invalid.
   uint32_t Find(uint64_t pc, Code* code, std::span<StackFrame> out) const {
     uint32_t total = 0, done = 0;
-    MethodType own = MethodType::kNone;
+    FrameKind own = FrameKind::kNone;
     const auto take = [&](const Fact& fact) {
       if (done == 0) {
         *code = fact.code;
@@ -44,7 +44,7 @@ class ReturnFacts {
       if (!table_.Read(pc | uint64_t{done} << kPartShift, take)) return 0;
       done += kInOne;
     } while (done < total);
-    for (uint32_t i = 0; i + 1 < total; ++i) out[i].type = MethodType::kInlined;
+    for (uint32_t i = 0; i + 1 < total; ++i) out[i].type = FrameKind::kInlined;
     out[total - 1].type = own;
     return total;
   }
@@ -58,7 +58,7 @@ class ReturnFacts {
     for (const StackFrame& frame : frames) {
       const bool is_own = &frame == &frames.back();
       if (frame.bci >= kNoBci || frame.method >> 48 != 0) return;
-      if (is_own ? frame.type == MethodType::kInlined : frame.type != MethodType::kInlined) return;
+      if (is_own ? frame.type == FrameKind::kInlined : frame.type != FrameKind::kInlined) return;
     }
     for (uint32_t done = 0; done < frames.size(); done += kInOne) {
       Fact fact = {code, static_cast<uint16_t>(frames.size()), frames.back().type, {}};
@@ -93,7 +93,7 @@ class ReturnFacts {
   struct Fact {
     Code code;
     uint16_t count = 0;
-    MethodType own = MethodType::kNone;
+    FrameKind own = FrameKind::kNone;
     Scope scopes[kInOne];
   };
   static_assert(sizeof(Fact) == 112);  // two cache lines with the table's own words

@@ -3,14 +3,14 @@
 
 #include <cstdint>
 
-#include "common/method_type.h"
+#include "common/frame_kind.h"
 
 namespace jprof::hotspot {
 
 struct StackFrame {
   // kInterpreted, kJitted, kRejitted, kInlined and kNative (a Java native method's wrapper) are
   // Java methods. kFunction is native code. kOther is code of the VM that is not a method (a stub).
-  MethodType type = MethodType::kNone;
+  FrameKind type = FrameKind::kNone;
   int32_t bci = -1;  // of Java methods; -1 if it is not known
   // The Method* of a Java method, which is currently readable. For kFunction the run-time start of
   // the function, or the frame's pc if it is not known. For kOther the zero-terminated name of the

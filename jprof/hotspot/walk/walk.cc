@@ -28,7 +28,7 @@ WalkStep StepNative(WalkState& walk) {
   const auto step =
       walk.memory.NextNative(walk.unwinder, walk.at, walk.stack, walk.is_top, &function,
                              walk.last != nullptr ? &walk.last->log() : nullptr);
-  walk.EmitAt(pc, MethodType::kFunction, function != 0 ? function : pc, -1);
+  walk.EmitAt(pc, FrameKind::kFunction, function != 0 ? function : pc, -1);
   switch (step) {
     case Unwinder::Step::kStepped:
       if (walk.IsCode(walk.at.pc) && !walk.at.interrupted) PreferAnchor(walk);

@@ -58,12 +58,12 @@ bool VisitScopes(const StackLayout& layout, MemoryReader& memory, const DebugInf
 void EmitScopes(WalkState& walk, const CodeBlob& blob, uint64_t method) {
   const StackLayout& layout = walk.layout;
   MemoryReader& memory = walk.memory;
-  const MethodType own =
-      layout.nmethod.IsC2(memory, blob) ? MethodType::kRejitted : MethodType::kJitted;
+  const FrameKind own =
+      layout.nmethod.IsC2(memory, blob) ? FrameKind::kRejitted : FrameKind::kJitted;
   DebugInformation debug;
   const uint32_t at = layout.nmethod.DebugOf(memory, blob, &debug) ? ScopeAt(walk, blob, debug) : 0;
   const auto emit = [&](const Scope& scope, uint64_t scope_method) {
-    walk.Emit(scope.sender == 0 ? own : MethodType::kInlined, scope_method, std::max(scope.bci, 0));
+    walk.Emit(scope.sender == 0 ? own : FrameKind::kInlined, scope_method, std::max(scope.bci, 0));
   };
   if (!VisitScopes(layout, memory, debug, at, emit)) walk.Emit(own, method, -1);
 }
@@ -108,7 +108,7 @@ WalkStep StepCompiled(WalkState& walk, const CodeBlob& blob) {
   if (walk.result.is_virtual && walk.IsContinuationEnd(blob)) return WalkStep::kDone;
   const uint32_t first = walk.result.depth;
   if (blob.kind == BlobKind::kNativeMethod) {
-    walk.Emit(MethodType::kNative, method, -1);
+    walk.Emit(FrameKind::kNative, method, -1);
   } else {
     EmitScopes(walk, blob, method);
   }

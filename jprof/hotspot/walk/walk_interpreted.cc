@@ -7,12 +7,12 @@ namespace {
 
 void EmitInterpreted(WalkState& walk, uint64_t method, uint64_t bcp) {
   const MethodShape shape = walk.layout.ShapeOf(method, walk.memory);
-  if (shape.is_native) return walk.Emit(MethodType::kNative, method, -1);
+  if (shape.is_native) return walk.Emit(FrameKind::kNative, method, -1);
   const auto in_code = [&](uint64_t at) {
     return at >= shape.code && at < shape.code + shape.code_size;
   };
   if (walk.is_top && in_code(walk.interpreter.bcp)) bcp = walk.interpreter.bcp;
-  walk.Emit(MethodType::kInterpreted, method,
+  walk.Emit(FrameKind::kInterpreted, method,
             in_code(bcp) ? static_cast<int32_t>(bcp - shape.code) : 0);
 }
 

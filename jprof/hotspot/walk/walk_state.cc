@@ -12,7 +12,7 @@ uint64_t WalkState::NoteContinuation() {
   return result.is_virtual ? entry : 0;
 }
 
-void WalkState::EmitAt(uint64_t pc, MethodType type, uint64_t method, int32_t bci) {
+void WalkState::EmitAt(uint64_t pc, FrameKind type, uint64_t method, int32_t bci) {
   if (result.depth == room_ && !MakeRoom()) {
     result.truncated = true;
     return;

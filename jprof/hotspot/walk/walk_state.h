@@ -114,10 +114,10 @@ class WalkState {
 
   // --- The following functions add to the results.
 
-  void Emit(MethodType type, uint64_t method, int32_t bci) { EmitAt(at.pc, type, method, bci); }
-  void EmitAt(uint64_t pc, MethodType type, uint64_t method, int32_t bci);
+  void Emit(FrameKind type, uint64_t method, int32_t bci) { EmitAt(at.pc, type, method, bci); }
+  void EmitAt(uint64_t pc, FrameKind type, uint64_t method, int32_t bci);
   void EmitStub(const char* name) {
-    if (!java_only) Emit(MethodType::kOther, reinterpret_cast<uint64_t>(name), -1);
+    if (!java_only) Emit(FrameKind::kOther, reinterpret_cast<uint64_t>(name), -1);
   }
   // Returns the destination of the next frame, for callers that write it themselves. Room() is
   // the remaining space.

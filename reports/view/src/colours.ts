@@ -60,7 +60,7 @@ export function themeOf(dark: boolean): Theme {
 
 // From slow to fast code: red, amber, green. Code that is not Java: blue, violet. Hue, saturation.
 const TYPES: [letters: string, hue: number, saturation: number][] = [
-  ["I", 8, 0.75], ["J", 40, 0.8], ["R", 140, 0.4], ["L", 95, 0.42], ["NnF", 210, 0.6],
+  ["I", 8, 0.75], ["J", 40, 0.8], ["RW", 140, 0.4], ["L", 95, 0.42], ["NnF", 210, 0.6],
   ["K", 268, 0.5], ["O-", 210, 0.08], ["T", 215, 0.12], ["P", 215, 0.12], ["M", 190, 0.3],
   ["S", 140, 0.4],
 ];
@@ -96,7 +96,7 @@ export function paintByType(tree: Tree, dark: boolean): Paint {
     slot: (row) => byLetter[tree.type[row]!]! * SHADES + scattered(tree.method[row]!),
     legend: TYPES.flatMap(([letters, hue, saturation], i) => (used[i]
       ? [{ colour: css(shade(hue, saturation, 1, dark)),
-           text: i === 4 ? "native" : TYPE_NAMES[letters[0]!]!.replace("compiled by ", "") }]
+           text: i === 4 ? "native" : (TYPE_NAMES[letters[0]!] ?? "").replace("compiled by ", "") }]
       : [])),
   };
 }

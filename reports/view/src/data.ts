@@ -1,5 +1,7 @@
 // Decodes the data element of the page. docs/VIEW.md describes the format.
 
+import { learnFrameKinds } from "./names.js";
+
 export type MetricKind = "time" | "count" | "samples" | "weighted";
 
 export interface MetricInfo {
@@ -46,6 +48,7 @@ export interface Header {
   metrics: MetricInfo[];
   threads: string[];
   trees: TreeInfo[];
+  frames: Record<string, string>;  // the letters of the kinds of frames: what they mean
   methods: Section;
   annotations?: Section | null;
 }
@@ -112,6 +115,7 @@ export class DataFile {
     }
     const text = new TextDecoder().decode(new Uint8Array(buffer, 8, length));
     this.header = JSON.parse(text) as Header;
+    learnFrameKinds(this.header.frames);
   }
 
   u8(section: Section): Uint8Array {

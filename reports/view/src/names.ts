@@ -58,8 +58,11 @@ export function partsOf(name: string): [string, string, string] {
   return [name.slice(0, end - short.length), short, name.slice(end)];
 }
 
+/** What the letters of rows mean. Those of frames come with the data. */
 export const TYPE_NAMES: Record<string, string> = {
-  I: "interpreted", J: "compiled by C1", R: "compiled by C2", L: "inlined", N: "native method",
-  n: "native code", F: "native code", K: "kernel", O: "other code of the VM", T: "thread",
-  "-": "class of objects", " ": "method", P: "process", M: "module", S: "symbol",
+  n: "native code", " ": "method", P: "process", M: "module", S: "symbol",
 };
+
+export function learnFrameKinds(frames: Record<string, string>): void {
+  Object.assign(TYPE_NAMES, frames);
+}

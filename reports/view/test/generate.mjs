@@ -190,7 +190,7 @@ export function makeData({ rows = 20000, kind = "tree", seed = 1 } = {}) {
     losses: kind === "tree" ? ["12 stacks lost: the buffer of thread main was full"] : [],
     notes: kind === "tree" ? ["3 rows are below the resolution of the clock",
                               "recursion is folded from 2.1 s on"] : [],
-    metrics: KINDS[kind], threads: [], trees: [],
+    metrics: KINDS[kind], threads: [], trees: [], frames: {},
   };
   let names;
   if (kind === "tprof") {

@@ -30,7 +30,7 @@
 
 namespace {
 
-using jprof::MethodType;
+using jprof::FrameKind;
 using jprof::hotspot::StackFrame;
 using jprof::hotspot::StackWalk;
 
@@ -174,7 +174,7 @@ void OnSignal(int, siginfo_t*, void* context) {
   errno = saved;
 }
 
-bool IsJava(MethodType type) { return type != MethodType::kFunction && type != MethodType::kOther; }
+bool IsJava(FrameKind type) { return type != FrameKind::kFunction && type != FrameKind::kOther; }
 
 // "Class.method" of a Method*; only from the sampling thread, or under the findings' lock.
 const std::string& NameOf(uint64_t method) {
@@ -188,14 +188,14 @@ const std::string& NameOf(uint64_t method) {
 
 std::string Text(const StackFrame& frame) {
   char where[160];
-  if (frame.type == MethodType::kFunction) {
+  if (frame.type == FrameKind::kFunction) {
     Dl_info info;
     const char* symbol =
         dladdr(reinterpret_cast<void*>(frame.pc), &info) != 0 ? info.dli_sname : nullptr;
     snprintf(where, sizeof where, "F %s %lx", symbol != nullptr ? symbol : "?", frame.pc);
     return where;
   }
-  if (frame.type == MethodType::kOther) {
+  if (frame.type == FrameKind::kOther) {
     snprintf(where, sizeof where, "O %.80s %lx", reinterpret_cast<const char*>(frame.method),
              frame.pc);
     return where;
@@ -206,7 +206,7 @@ std::string Text(const StackFrame& frame) {
 
 // The instructions before and after the innermost pc, of generated code.
 std::string Code(const Thread& thread) {
-  if (thread.walk.depth != 0 && thread.frames[0].type == MethodType::kFunction) return "";
+  if (thread.walk.depth != 0 && thread.frames[0].type == FrameKind::kFunction) return "";
   std::string text = " | code";
   for (int i = -16; i < 16; ++i) {
     char byte[8];
@@ -257,7 +257,7 @@ void CompareWithTheirs(const Thread& thread) {
   for (size_t i = 0; i < ours.size() && static_cast<int>(i) < theirs.count; ++i) {
     const bool method = MethodOf(theirs.frames[i].method) == ours[i]->method;
     const bool bci =
-        ours[i]->bci == std::max(theirs.frames[i].bci, -1) || ours[i]->type == MethodType::kNative;
+        ours[i]->bci == std::max(theirs.frames[i].bci, -1) || ours[i]->type == FrameKind::kNative;
     if (i == 0) {
       top = method && bci;
     } else {

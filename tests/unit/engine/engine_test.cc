@@ -38,8 +38,8 @@ class FakeVm : public MethodSource {
     ++described;
     return true;
   }
-  MethodType Classify(uint64_t return_address) override {
-    return static_cast<MethodType>(return_address & 3);  // 1 interpreted, 2 C1, 3 C2
+  FrameKind Classify(uint64_t return_address) override {
+    return static_cast<FrameKind>(return_address & 3);  // 1 interpreted, 2 C1, 3 C2
   }
   uint64_t VirtualThreadId(uint64_t) override { return virtual_thread; }
 
@@ -99,7 +99,7 @@ class EngineTest : public testing::Test {
     for (uint64_t i = 1; i < count; ++i) {
       const Node& node = nodes[i];
       const auto type = profile::TypeOf(node.word);
-      if (node.word == 0 || type == MethodType::kBlock || type == MethodType::kThread) continue;
+      if (node.word == 0 || type == FrameKind::kBlock || type == FrameKind::kThread) continue;
       EXPECT_LT(node.parent, i);
       ListTree::Path path;
       uint64_t at = node.more == profile::kFormer ? node.parent : i;
@@ -151,7 +151,7 @@ class EngineTest : public testing::Test {
     const Node* nodes = session_->writer().nodes();
     for (uint64_t i = 1; i < session_->writer().header()->node_count; ++i) {
       const auto type = profile::TypeOf(nodes[i].word);
-      if (nodes[i].word == 0 || type == MethodType::kBlock || type == MethodType::kThread) continue;
+      if (nodes[i].word == 0 || type == FrameKind::kBlock || type == FrameKind::kThread) continue;
       f(nodes[i]);
     }
   }
@@ -165,12 +165,12 @@ class EngineTest : public testing::Test {
     const Node* nodes = session_->writer().nodes();
     for (uint64_t i = 1; i < session_->writer().header()->node_count; ++i) {
       const auto type = profile::TypeOf(nodes[i].word);
-      if (nodes[i].word == 0 || type == MethodType::kBlock) continue;
+      if (nodes[i].word == 0 || type == FrameKind::kBlock) continue;
       const uint64_t entries = uint64_t{nodes[i].entries[0]} + nodes[i].entries[1];
       totals.entries += entries;
       totals.exits += uint64_t{nodes[i].exits[0]} + nodes[i].exits[1];
       totals.self += nodes[i].self;
-      totals.nodes += type != MethodType::kThread;
+      totals.nodes += type != FrameKind::kThread;
       if (profile::MethodOf(nodes[i].word) == profile::kOverflowMethod) {
         totals.overflow_entries += entries;
       }

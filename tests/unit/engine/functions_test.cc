@@ -19,18 +19,18 @@ constexpr uint64_t kFirstHandle = 0x7f0000001000;
 
 class Names : public MethodSource {
  public:
-  explicit Names(MethodType type) : type_(type) {}
+  explicit Names(FrameKind type) : type_(type) {}
   bool Describe(uint64_t method, MethodText* text) override {
     const uint64_t number = ((method & ~kFunctionBit) - kFirstHandle) / 16;
     const int length = snprintf(text->scratch, sizeof text->scratch, "%c%d",
-                                type_ == MethodType::kFunction ? 'f' : 'm', int(number));
+                                type_ == FrameKind::kFunction ? 'f' : 'm', int(number));
     text->name = {text->scratch, static_cast<size_t>(length)};
     return true;
   }
-  MethodType Classify(uint64_t) override { return type_; }
+  FrameKind Classify(uint64_t) override { return type_; }
 
  private:
-  MethodType type_;
+  FrameKind type_;
 };
 
 using Path = std::vector<std::string>;
@@ -104,7 +104,7 @@ class FunctionsTest : public testing::Test {
     const profile::Node* nodes = session_.writer().nodes();
     for (uint64_t i = 1; i < session_.writer().header()->node_count; ++i) {
       const auto type = profile::TypeOf(nodes[i].word);
-      if (nodes[i].word == 0 || type == MethodType::kBlock || type == MethodType::kThread) continue;
+      if (nodes[i].word == 0 || type == FrameKind::kBlock || type == FrameKind::kThread) continue;
       Path path;
       for (uint64_t at = nodes[i].more == profile::kFormer ? nodes[i].parent : i;
            nodes[at].parent != 0; at = nodes[at].parent)
@@ -120,7 +120,7 @@ class FunctionsTest : public testing::Test {
   static uint64_t Dropped() { return current_thread->record->dropped; }
 
   std::string directory_;
-  Names methods_{MethodType::kInterpreted}, functions_{MethodType::kFunction};
+  Names methods_{FrameKind::kInterpreted}, functions_{FrameKind::kFunction};
   mutable Session session_;
 };
 
@@ -289,7 +289,7 @@ TEST_F(FunctionsTest, DeepRecursionGrowsTheStackOfFrames) {
   uint64_t entries = 0, exits = 0;
   for (const profile::Node* node = session_.writer().nodes() + 1;
        node < session_.writer().nodes() + session_.writer().header()->node_count; ++node) {
-    if (profile::TypeOf(node->word) != MethodType::kFunction) continue;
+    if (profile::TypeOf(node->word) != FrameKind::kFunction) continue;
     entries += uint64_t{node->entries[0]} + node->entries[1];
     exits += uint64_t{node->exits[0]} + node->exits[1];
   }

@@ -53,7 +53,7 @@ class Names : public MethodSource {
     text->name = {text->scratch, 7};
     return true;
   }
-  MethodType Classify(uint64_t) override { return MethodType::kInterpreted; }
+  FrameKind Classify(uint64_t) override { return FrameKind::kInterpreted; }
 };
 
 void (*in_handler)() = nullptr;
@@ -147,7 +147,7 @@ class InterruptedTest : public testing::Test {
     uint64_t entries = 0, exits = 0;
   };
   // Of functions, or of methods.
-  Sums SumOf(MethodType type) {
+  Sums SumOf(FrameKind type) {
     Sums sums;
     for (uint64_t i = 1; i < session_.writer().header()->node_count; ++i) {
       const profile::Node& node = session_.writer().nodes()[i];
@@ -168,7 +168,7 @@ void Nothing() {}
 // All types of functions and methods are kInterpreted here: the sums are of both.
 template <class Test>
 void ExpectAllCalls(Test& test, uint64_t methods) {
-  const auto sums = test.SumOf(MethodType::kInterpreted);
+  const auto sums = test.SumOf(FrameKind::kInterpreted);
   const profile::ThreadRecord& record = *current_thread->record;
   EXPECT_EQ(2 * (handled + methods), sums.entries + sums.exits + record.dropped);
   EXPECT_EQ(sums.entries, sums.exits);
@@ -254,7 +254,7 @@ TEST_F(InterruptedTest, TheFirstEventOfAThread) {
       EndTraps();
     }
   }
-  const Sums sums = SumOf(MethodType::kInterpreted);
+  const Sums sums = SumOf(FrameKind::kInterpreted);
   const profile::ControlHeader& header = *session_.writer().header();
   uint64_t dropped = header.lost_events, unmatched = 0, healed = 0;
   for (uint32_t i = 0; i < header.thread_count; ++i) {

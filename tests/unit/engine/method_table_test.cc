@@ -26,7 +26,7 @@ class Numbered : public MethodSource {
     text->is_intrinsic = method % 2 == 1;
     return true;
   }
-  MethodType Classify(uint64_t) override { return MethodType::kInterpreted; }
+  FrameKind Classify(uint64_t) override { return FrameKind::kInterpreted; }
 };
 
 constexpr int kNoLimit = 77;  // exit status: the system does not enforce RLIMIT_AS

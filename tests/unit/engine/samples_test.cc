@@ -32,7 +32,7 @@ class Numbers : public MethodSource {  // the method's name is its number
     ++described;
     return true;
   }
-  MethodType Classify(uint64_t) override { return MethodType::kInterpreted; }
+  FrameKind Classify(uint64_t) override { return FrameKind::kInterpreted; }
   int described = 0;
 };
 
@@ -58,7 +58,7 @@ class SamplesTest : public testing::Test {
     thread_ = session_.Attach();
     ASSERT_NE(thread_, nullptr);
   }
-  uint32_t Word(MethodType type, uint64_t key) {
+  uint32_t Word(FrameKind type, uint64_t key) {
     return PackMethod(type, SampledMethod(*thread_, source_, key));
   }
 
@@ -67,7 +67,7 @@ class SamplesTest : public testing::Test {
     std::map<Path, std::array<int64_t, kMetrics>> all;
     const Node* nodes = session_.writer().nodes();
     for (uint32_t i = 1; i < session_.writer().header()->node_count; ++i) {
-      if (nodes[i].word == 0 || TypeOf(nodes[i].word) == MethodType::kBlock) continue;
+      if (nodes[i].word == 0 || TypeOf(nodes[i].word) == FrameKind::kBlock) continue;
       Path path;
       for (uint32_t at = i; nodes[at].parent != 0; at = nodes[at].parent)
         path.insert(path.begin(), nodes[at].word);
@@ -93,8 +93,7 @@ TEST_F(SamplesTest, EveryStackIsFoundAgainLikeTheOracle) {
     Path path;
     const int depth = std::uniform_int_distribution(0, 12)(random);
     for (int d = 0; d < depth; ++d) {
-      const auto type =
-          static_cast<MethodType>(std::uniform_int_distribution(1, 5)(random) % 3 + 1);
+      const auto type = static_cast<FrameKind>(std::uniform_int_distribution(1, 5)(random) % 3 + 1);
       path.push_back(Word(type, 1 + std::uniform_int_distribution(0, 14)(random) / (d + 1)));
     }
     const uint32_t metric = i % kMetrics;
@@ -111,21 +110,20 @@ TEST_F(SamplesTest, EveryStackIsFoundAgainLikeTheOracle) {
 // A reader requires every node after its parent, also if the row was made after nodes of others.
 TEST_F(SamplesTest, ARowMadeLaterHasATreeOfItsOwn) {
   Start(16 << 20);
-  const Path stack = {Word(MethodType::kJitted, 1), Word(MethodType::kJitted, 2)};
+  const Path stack = {Word(FrameKind::kJitted, 1), Word(FrameKind::kJitted, 2)};
   AddToMetric(*thread_, ContextOf(*thread_, thread_->timeline, stack), 0, 1, kMetrics);
   Timeline row;
   ASSERT_TRUE(session_.AddRow("worker", profile::kThreadVirtual, &row));
   EXPECT_STREQ(row.record->name, "worker");
   for (uint32_t i = 0; i < 1000; ++i) {
-    const Path deep = {Word(MethodType::kJitted, 1 + i % 99),
-                       Word(MethodType::kJitted, 3 + i / 99)};
+    const Path deep = {Word(FrameKind::kJitted, 1 + i % 99), Word(FrameKind::kJitted, 3 + i / 99)};
     Timeline& timeline = i % 2 == 0 ? row : thread_->timeline;
     AddToMetric(*thread_, ContextOf(*thread_, timeline, deep), 1, 1, kMetrics);
   }
   const Node* nodes = session_.writer().nodes();
   int64_t sums[2] = {};
   for (uint32_t i = 1; i < session_.writer().header()->node_count; ++i) {
-    if (nodes[i].word == 0 || TypeOf(nodes[i].word) == MethodType::kBlock) continue;
+    if (nodes[i].word == 0 || TypeOf(nodes[i].word) == FrameKind::kBlock) continue;
     EXPECT_LT(nodes[i].parent, i);
     uint32_t root = i;
     while (nodes[root].parent != 0) root = nodes[root].parent;
@@ -150,7 +148,7 @@ TEST_F(SamplesTest, AHalfFullTreeFoldsRecursionAndKeepsEverySample) {
   for (int i = 0; i < 50'000; ++i) {
     Path innermost_first;
     for (uint32_t d = 0; d < 12; ++d) {
-      innermost_first.push_back(Word(MethodType::kJitted, 1 + static_cast<uint32_t>(random()) % 5));
+      innermost_first.push_back(Word(FrameKind::kJitted, 1 + static_cast<uint32_t>(random()) % 5));
     }
     AddToMetric(*thread_, ContextOf(*thread_, thread_->timeline, innermost_first), 0, 1, kMetrics);
     ++expected[profile::MethodOf(innermost_first.front())];
@@ -166,8 +164,8 @@ TEST_F(SamplesTest, NoPathContinuesOnceRecursionIsToBeFolded) {
   Start(1 << 20);
   const uint64_t& folded = session_.writer().header()->folded_ticks;
   const auto take = [&](uint32_t i) {
-    const Path stack = {Word(MethodType::kJitted, 1 + i % 999),
-                        Word(MethodType::kJitted, 1 + i / 999)};
+    const Path stack = {Word(FrameKind::kJitted, 1 + i % 999),
+                        Word(FrameKind::kJitted, 1 + i / 999)};
     AddToMetric(*thread_, ContextOf(*thread_, thread_->timeline, stack), 0, 1, kMetrics);
   };
   uint32_t i = 0;
@@ -185,9 +183,9 @@ TEST_F(SamplesTest, AFullTreeKeepsEverySample) {
   Start(1 << 20);
   int64_t sum = 0;
   for (uint32_t i = 0; i < 50'000; ++i) {
-    const Path stack = {Word(MethodType::kJitted, 1 + i % 999),
-                        Word(MethodType::kJitted, 1 + i / 999),
-                        Word(MethodType::kJitted, 5000 + i % 7)};
+    const Path stack = {Word(FrameKind::kJitted, 1 + i % 999),
+                        Word(FrameKind::kJitted, 1 + i / 999),
+                        Word(FrameKind::kJitted, 5000 + i % 7)};
     AddToMetric(*thread_, ContextOf(*thread_, thread_->timeline, stack), 0, 1, kMetrics);
     ++sum;
   }

@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 class NoNames : public MethodSource {
  public:
   bool Describe(uint64_t, MethodText*) override { return false; }
-  MethodType Classify(uint64_t) override { return MethodType::kOther; }
+  FrameKind Classify(uint64_t) override { return FrameKind::kOther; }
 };
 
 class ThreadsTest : public testing::Test {

@@ -27,7 +27,7 @@ using Paths = std::map<Path, uint64_t>;
 class NoMethods : public MethodSource {
  public:
   bool Describe(uint64_t, MethodText*) override { return false; }
-  MethodType Classify(uint64_t) override { return MethodType::kWoven; }
+  FrameKind Classify(uint64_t) override { return FrameKind::kWoven; }
 };
 
 class WovenTest : public testing::Test {
@@ -60,7 +60,7 @@ class WovenTest : public testing::Test {
   Node* Find(Node* parent, uint32_t id) const {
     const uint32_t slot = id & 7;
     auto* const own = NodeOf(reinterpret_cast<uint32_t*>(parent)[slot < 2 ? 4 + slot : 8 + slot]);
-    if (own->word == profile::PackMethod(MethodType::kWoven, MethodId{id})) return own;
+    if (own->word == profile::PackMethod(FrameKind::kWoven, MethodId{id})) return own;
     if (parent->more == 0) return nullptr;
     const auto* table = reinterpret_cast<const profile::ChildBlock*>(session_->writer().nodes() +
                                                                      (parent->more & 0x0fffffff));
@@ -97,7 +97,7 @@ class WovenTest : public testing::Test {
     Paths paths;
     const Node* nodes = session_->writer().nodes();
     for (uint64_t i = 1; i < session_->writer().header()->node_count; ++i) {
-      if (profile::TypeOf(nodes[i].word) != MethodType::kWoven) continue;
+      if (profile::TypeOf(nodes[i].word) != FrameKind::kWoven) continue;
       EXPECT_LT(nodes[i].parent, i);
       paths[PathOf(nodes + i)] += nodes[i].entries[0] | uint64_t{nodes[i].entries[1]} << 32;
     }

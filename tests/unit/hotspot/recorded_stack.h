@@ -42,7 +42,7 @@ namespace jprof::hotspot {
 inline std::string TextOf(const StackFrame& frame) {
   std::ostringstream text;
   std::string method;
-  if (frame.type == MethodType::kOther) {
+  if (frame.type == FrameKind::kOther) {
     method = reinterpret_cast<const char*>(frame.method);
     std::ranges::replace(method, ' ', '_');
   } else {

@@ -218,7 +218,7 @@ class RandomProfiles {
     std::vector<uint32_t> contexts = {root};
     for (uint32_t i = 0, count = Below(Below(8) == 0 ? 4000 : 200); i < count; ++i) {
       const uint32_t parent = contexts[Below(static_cast<uint32_t>(contexts.size()))];
-      const auto type = static_cast<MethodType>(1 + Below(4));
+      const auto type = static_cast<FrameKind>(1 + Below(4));
       const bool former = parent != root && Below(4) == 0;
       const MethodId method = former ? MethodOf(profile.nodes[parent].word)
                                      : methods[Below(static_cast<uint32_t>(methods.size()))];
@@ -269,7 +269,7 @@ SyntheticProfile Simple(const std::string& meta = kTwoMetrics) {
   profile.header.metric_count = meta == kTwoMetrics ? 2 : 1;
   const MethodId method = profile.AddMethod("app/Main", "run", "()V");
   const size_t thread = profile.AddThread("main", 1);
-  profile.Enter(thread, method, MethodType::kInterpreted, 5);
+  profile.Enter(thread, method, FrameKind::kInterpreted, 5);
   profile.Exit(thread, 100);
   return profile;
 }
@@ -293,7 +293,7 @@ TEST_F(MergeTest, GeneratedClassesAreTheSameWhateverTheirNumber) {
     SyntheticProfile profile;
     const MethodId lambda = profile.AddMethod(name, "run", "()V");
     const size_t thread = profile.AddThread("main", 1);
-    profile.Enter(thread, lambda, MethodType::kInterpreted, 5);
+    profile.Enter(thread, lambda, FrameKind::kInterpreted, 5);
     profile.Exit(thread, 100);
     Input(profile);
   }

@@ -14,7 +14,7 @@ namespace jprof::profile {
 namespace {
 
 namespace fs = std::filesystem;
-using enum MethodType;
+using enum FrameKind;
 
 class ReaderTest : public testing::Test {
  protected:
@@ -80,7 +80,7 @@ TEST_F(ReaderTest, ReadsBackWhatWasWritten) {
 TEST_F(ReaderTest, SupersededRecordsKeepTheirTypeAndBelongToTheNode) {
   const MethodId a = profile_.AddMethod("A", "a", "()V");
   const size_t thread = profile_.AddThread("main", 7);
-  for (const MethodType type : {kInterpreted, kJitted}) {
+  for (const FrameKind type : {kInterpreted, kJitted}) {
     profile_.Enter(thread, a, type, 1);
     profile_.Exit(thread, 10);
   }
@@ -149,7 +149,7 @@ TEST_F(ReaderTest, WovenNodesCountIn64Bits) {
   const MethodId a = profile_.AddMethod("A", "a", "()V");
   profile_.AddThread("main", 1);  // node 1
   const auto woven = [&](uint64_t count) {
-    Node& node = profile_.nodes[profile_.AddNode(PackMethod(MethodType::kWoven, a), 1)];
+    Node& node = profile_.nodes[profile_.AddNode(PackMethod(FrameKind::kWoven, a), 1)];
     node.entries[0] = static_cast<uint32_t>(count);
     node.entries[1] = static_cast<uint32_t>(count >> 32);
     node.exits[0] = node.exits[1] = 77;  // not exits

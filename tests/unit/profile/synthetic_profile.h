@@ -48,14 +48,14 @@ class SyntheticProfile {
     record.state = kThreadEnded;
     record.tid = tid;
     std::strncpy(record.name, name.c_str(), sizeof(record.name) - 1);
-    record.root = AddNode(PackMethod(MethodType::kThread, kRootMethod), 0);
+    record.root = AddNode(PackMethod(FrameKind::kThread, kRootMethod), 0);
     threads.push_back(record);
     timelines_.push_back({.stack = {record.root}});
     return threads.size() - 1;
   }
 
   // An entry `delta` after the thread's last event; the time is attributed to the running method.
-  void Enter(size_t thread, MethodId method, MethodType type, int64_t delta,
+  void Enter(size_t thread, MethodId method, FrameKind type, int64_t delta,
              int64_t extra_delta = 0) {
     Timeline& timeline = timelines_[thread];
     Attribute(timeline, delta, extra_delta);

@@ -72,11 +72,11 @@ class StackProfile {
     const std::string name = has_kind ? frame.substr(2) : frame;
     const auto [known, is_new] = methods_.try_emplace(name, profile::MethodId{});
     if (is_new) known->second = AddMethod(kind, name);
-    static const std::map<char, MethodType> kTypes = {
-        {'I', MethodType::kInterpreted}, {'J', MethodType::kJitted}, {'R', MethodType::kRejitted},
-        {'L', MethodType::kInlined},     {'N', MethodType::kNative}, {'F', MethodType::kFunction}};
+    static const std::map<char, FrameKind> kTypes = {
+        {'I', FrameKind::kInterpreted}, {'J', FrameKind::kJitted}, {'R', FrameKind::kRejitted},
+        {'L', FrameKind::kInlined},     {'N', FrameKind::kNative}, {'F', FrameKind::kFunction}};
     const auto type = kTypes.find(kind);
-    return profile::PackMethod(type == kTypes.end() ? MethodType::kOther : type->second,
+    return profile::PackMethod(type == kTypes.end() ? FrameKind::kOther : type->second,
                                known->second);
   }
 

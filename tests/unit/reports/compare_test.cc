@@ -129,10 +129,10 @@ TEST_F(Compare, NativeFramesCountForTheirCaller) {
 profile::SyntheticProfile CountedFunctions(bool java) {
   profile::SyntheticProfile made;
   const size_t thread = made.AddThread("main", 1);
-  if (java) made.Enter(thread, made.AddMethod("C", "main", "()V"), MethodType::kJitted, 0);
+  if (java) made.Enter(thread, made.AddMethod("C", "main", "()V"), FrameKind::kJitted, 0);
   for (const char* address : {"0x10", "0x20"}) {
     made.Enter(thread, made.AddMethod("/nowhere/libx.so", address, "", profile::kMethodCode),
-               MethodType::kFunction, 100);
+               FrameKind::kFunction, 100);
   }
   for (const int64_t time : {3000, 2000, 1000}) {
     if (java || time != 1000) made.Exit(thread, time);
@@ -171,7 +171,7 @@ TEST_F(Compare, ThreadsWithoutMethodsAreOutsideNotFolded) {
   const profile::MethodId code =
       made.made.AddMethod("/nowhere/libx.so", "0x10", "", profile::kMethodCode);
   const size_t attached = made.made.AddThread("attached", 101);
-  for (int i = 0; i < 90; ++i) made.Sample(attached, {{code, MethodType::kFunction}}, {1});
+  for (int i = 0; i < 90; ++i) made.Sample(attached, {{code, FrameKind::kFunction}}, {1});
   const auto both = Two(made, SpreadSamples({10}));
   ASSERT_TRUE(both) << both.error().message;
   EXPECT_EQ(both->sides[0].outside.samples, 90);
@@ -184,10 +184,10 @@ TEST_F(Compare, MeasuredAgainstSampled) {
   profile::SyntheticProfile measured;
   const profile::MethodId main = measured.AddMethod("C", "main", "()V");
   const size_t thread = measured.AddThread("main", 1);
-  measured.Enter(thread, main, MethodType::kJitted, 0);
+  measured.Enter(thread, main, FrameKind::kJitted, 0);
   for (int i = 0; i < 4; ++i) {
     measured.Enter(thread, measured.AddMethod("C", "m" + std::to_string(i), "()V"),
-                   MethodType::kInterpreted, 0);
+                   FrameKind::kInterpreted, 0);
     measured.Exit(thread, (i + 1) * 100'000'000);
   }
   const auto agree = Two(measured, SpreadSamples({103, 196, 305, 398}));
@@ -332,7 +332,7 @@ profile::SyntheticProfile Recursion(int depth) {
   const profile::MethodId methods[] = {made.AddMethod("C", "a", "()V"),
                                        made.AddMethod("C", "b", "()V")};
   const size_t thread = made.AddThread("main", 1);
-  for (int i = 0; i < depth; ++i) made.Enter(thread, methods[i % 2], MethodType::kJitted, 10 + i);
+  for (int i = 0; i < depth; ++i) made.Enter(thread, methods[i % 2], FrameKind::kJitted, 10 + i);
   for (int i = 0; i < depth; ++i) made.Exit(thread, 10 + i);
   return made;
 }

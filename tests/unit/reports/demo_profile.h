@@ -13,7 +13,7 @@
 namespace jprof::reports {
 
 inline profile::SyntheticProfile DemoProfile(bool with_trace = false) {
-  using enum MethodType;
+  using enum FrameKind;
   profile::SyntheticProfile demo;
   demo.with_trace = with_trace;
   const profile::MethodId main =
@@ -31,7 +31,7 @@ inline profile::SyntheticProfile DemoProfile(bool with_trace = false) {
   const size_t thread = demo.AddThread("main", 100);
   demo.Enter(thread, main, kInterpreted, 100);
   for (int i = 0; i < 3; ++i) {
-    const MethodType tier =
+    const FrameKind tier =
         i == 0 ? kInterpreted : kJitted;  // append is compiled after its first call
     demo.Enter(thread, append, tier, 20);
     demo.Exit(thread, 1000);
@@ -93,8 +93,8 @@ inline profile::SyntheticProfile RandomProfile(unsigned seed, int threads, int e
       --depth[thread];
       continue;
     }
-    const MethodType type =
-        static_cast<MethodType>(1 + (random() % 100 < 5 ? random() % 4 : i * 3 / events));
+    const FrameKind type =
+        static_cast<FrameKind>(1 + (random() % 100 < 5 ? random() % 4 : i * 3 / events));
     made.Enter(thread, methods[random() % methods.size()], type, delta);
     ++depth[thread];
   }

@@ -18,7 +18,7 @@ inline profile::SyntheticProfile TwiceInRead() {
       made.AddMethod("java/io/FileInputStream", "read0", "()I", profile::kMethodNative);
   const size_t worker = made.AddThread("worker", 7);
   for (const int64_t time : {300, 400}) {
-    made.Enter(worker, read, MethodType::kNative, 10);
+    made.Enter(worker, read, FrameKind::kNative, 10);
     made.Exit(worker, time);
   }
   return made;

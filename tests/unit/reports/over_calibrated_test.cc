@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 // 500 calls of a leaf that takes 1 ns, corrected by 4 ns each, below a loop that takes next to
 // nothing; and one call of a method that takes 3000 ns.
 profile::SyntheticProfile LeafLoop() {
-  using enum MethodType;
+  using enum FrameKind;
   profile::SyntheticProfile made;
   const profile::MethodId main = made.AddMethod("Demo", "main", "()V", profile::kMethodStatic);
   const profile::MethodId loop = made.AddMethod("Demo", "loop", "()V", profile::kMethodStatic);

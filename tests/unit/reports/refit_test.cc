@@ -10,7 +10,7 @@ namespace jprof::reports {
 namespace {
 
 namespace fs = std::filesystem;
-using enum MethodType;
+using enum FrameKind;
 
 constexpr int kMethods = 12;
 constexpr int kCalls = 2000;           // of each method

@@ -26,7 +26,7 @@ inline std::string SampledMeta(const std::string& metrics, const std::string& mo
 // A frame: method id and type. Methods are made once by AddMethod of `made`.
 struct Frame {
   profile::MethodId method;
-  MethodType type = MethodType::kRejitted;
+  FrameKind type = FrameKind::kRejitted;
 };
 
 class SampledProfile {
@@ -95,7 +95,7 @@ inline SampledProfile DemoSamples() {
   const auto ticks = [&](size_t on, const std::vector<Frame>& stack, int count) {
     for (int i = 0; i < count; ++i) demo.Sample(on, stack, {1, 0, 0});
   };
-  using enum MethodType;
+  using enum FrameKind;
   ticks(thread, {{main, kInterpreted}}, 3);
   ticks(thread, {{main, kInterpreted}, {work}}, 20);
   ticks(thread, {{main, kInterpreted}, {work}, {step, kInlined}}, 60);
@@ -126,7 +126,7 @@ inline SampledProfile SpreadSamples(const std::vector<int>& counts, bool with_na
     const profile::MethodId method = spread.made.AddMethod("C", "m" + std::to_string(i), "()V");
     for (int n = 0; n < counts[i]; ++n) {
       std::vector<Frame> stack = {{main}, {method}};
-      if (with_native && n % 3 == 0) stack.push_back({native, MethodType::kFunction});
+      if (with_native && n % 3 == 0) stack.push_back({native, FrameKind::kFunction});
       spread.Sample(thread, stack, {1});
     }
   }

@@ -179,7 +179,7 @@ TEST(Scs, NativeFramesHaveTheirSymbols) {
   const profile::MethodId first = code(address), second = code(address + 1), nowhere = code(1);
   const size_t thread = profile.made.AddThread("main", 100);
   for (const profile::MethodId method : {first, second, second, nowhere}) {
-    profile.Sample(thread, {{method, MethodType::kFunction}}, {1});
+    profile.Sample(thread, {{method, FrameKind::kFunction}}, {1});
   }
   const std::string module = fs::path(self).filename().string();
   const std::string text = PrintSampled(profile, "scs", {.format = Format::kCollapsed});
@@ -191,7 +191,7 @@ TEST(Scs, CalltreeWithSamplesHasBoth) {
   made.meta = SampledMeta(kTimeMetrics, "calltree");
   const profile::MethodId method = made.AddMethod("C", "m", "()V");
   const size_t thread = made.AddThread("main", 100);
-  made.Enter(thread, method, MethodType::kJitted, 0);
+  made.Enter(thread, method, FrameKind::kJitted, 0);
   made.Exit(thread, 7);
   const fs::path directory = TestDirectory("both");
   made.Write(directory);

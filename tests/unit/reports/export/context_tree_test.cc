@@ -192,7 +192,7 @@ TEST(Export, HugeValuesAreExactOrAtTheLimit) {
   profile::SyntheticProfile made;
   const profile::MethodId method = made.AddMethod("A", "m", "()V");
   const size_t thread = made.AddThread("main", 1);
-  for (int i = 0; i < 3; ++i) made.Enter(thread, method, MethodType::kRejitted, 0);
+  for (int i = 0; i < 3; ++i) made.Enter(thread, method, FrameKind::kRejitted, 0);
   made.nodes[made.threads[thread].root].self = (int64_t{1} << 60) + 1;
   for (size_t i = 2; i < made.nodes.size(); ++i) made.nodes[i].self = INT64_MAX / 2;
   made.Current(thread).entries[0] = UINT32_MAX;
@@ -212,7 +212,7 @@ TEST(Export, OddNamesDoNotBreakAnyFormat) {
   const std::string odd = "we\"ird;na\nme\\ \xff\xc3(1) x";
   const profile::MethodId method = made.AddMethod(odd, odd, "(I)V");
   const size_t thread = made.AddThread(odd, 1);
-  made.Enter(thread, method, MethodType::kRejitted, 10);
+  made.Enter(thread, method, FrameKind::kRejitted, 10);
   made.Exit(thread, 2000);
   Source source = Opened(folder.Write(made));
   for (const char* format : {"speedscope", "otlp"})

@@ -46,7 +46,7 @@ TEST(TraceSlices, BeginWhenTheThreadBegan) {
   const profile::MethodId method = made.AddMethod("A", "m", "()V");
   const size_t thread = made.AddThread("late", 7);
   made.threads[thread].start_ticks = made.header.start_ticks + 5000;
-  made.Enter(thread, method, MethodType::kRejitted, 30);
+  made.Enter(thread, method, FrameKind::kRejitted, 30);
   made.Exit(thread, 12);
   Source source = Opened(folder.Write(Traced(made)));
   std::vector<uint64_t> times;
@@ -101,7 +101,7 @@ TEST(TraceSlices, OddNamesAreJson) {
   made.with_trace = true;
   const profile::MethodId method = made.AddMethod("A\"\n", "\xff;", "()V");
   const size_t thread = made.AddThread("\"t\n", 7);
-  made.Enter(thread, method, MethodType::kRejitted, 30);
+  made.Enter(thread, method, FrameKind::kRejitted, 30);
   Source source = Opened(folder.Write(Traced(made)));
   EXPECT_TRUE(nlohmann::json::accept(ExportAs("chrome", source)));
   EXPECT_NE(ExportAs("perfetto", source), "");

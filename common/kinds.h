@@ -1,0 +1,29 @@
+// The modes of recordings and the kinds of probes, with the names that meta.json has for them.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace jprof {
+
+// kTprof writes the log of jitted code and nothing else. kScs samples stacks.
+enum class Mode : uint8_t { kCalltree, kCallflow, kTrace, kTprof, kScs };
+
+// Returns the name of the mode, which is also that of the command that records in it.
+constexpr std::string_view NameOf(Mode mode) {
+  constexpr std::string_view kNames[] = {"calltree", "callflow", "trace", "tprof", "scs"};
+  return kNames[static_cast<uint8_t>(mode)];
+}
+
+// Tells what records entries and exits: kHotspot the DTrace probes of HotSpot, kJvmti the events of
+// JVMTI, kWoven the methods' own bytecode, kHooks and kSleds functions of C and C++ that were
+// compiled with calls (-finstrument-functions) or with room for them (XRay).
+enum class ProbeKind : uint8_t { kNone, kHotspot, kJvmti, kWoven, kHooks, kSleds };
+
+// Returns the name of the kind.
+constexpr std::string_view NameOf(ProbeKind kind) {
+  constexpr std::string_view kNames[] = {"none", "hotspot", "jvmti", "woven", "hooks", "sleds"};
+  return kNames[static_cast<uint8_t>(kind)];
+}
+
+}  // namespace jprof
