@@ -19,7 +19,7 @@
 #include "cli/shared/usage_error.h"
 #include "common/procfs.h"
 #include "profile/files/printable_text.h"
-#include "record/run/as_user.h"
+#include "record/run/scoped_user.h"
 
 namespace jprof::cli {
 namespace {
@@ -129,7 +129,7 @@ class AddressPrinter {
     const std::string map =
         fmt::format("{}/root/tmp/perf-{}.map", procfs::Directory(arguments_.pid), arguments_.pid);
     const procfs::Status status = procfs::ReadStatus(arguments_.pid);
-    const record::AsUser user(
+    const record::ScopedUser user(
         {status.user.value_or(geteuid()), status.group});  // made by that user
     if (eaccess(map.c_str(), R_OK) != 0) return {};
     auto codes = a2n::ReadPerfMap(map, &damage);

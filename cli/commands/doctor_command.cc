@@ -84,12 +84,12 @@ Result<record::DoctorFindings> Examine(const DoctorArguments& arguments) {
   std::error_code ignored;
   found.trainers = fs::exists(record::TrainersPath(), ignored);
   if (!agent) {
-    found.agent_lack = agent.error().message;
+    found.why_no_agent = agent.error().message;
     return found;
   }
   found.agent = agent->string();
   const TestFolder work;
-  if (work.path().empty()) found.agent_lack = "no temporary folder for tests: set TMPDIR";
+  if (work.path().empty()) found.why_no_agent = "no temporary folder for tests: set TMPDIR";
   for (const record::FoundJvm& jvm : *jvms) {
     if (work.path().empty()) break;
     ShowStep(fmt::format("testing {}", jvm.java.string()));

@@ -259,7 +259,7 @@ class Runner {
     if (i == 1 && !program_.RepeatNote().empty()) PrintError(std::string(program_.RepeatNote()));
     PrintError(fmt::format("run {} of {}: {}", i + 1, count, planned.how));
     RunWatch watch(planned.plan);
-    const auto done = program_.Run(planned.plan.launch, watch.Look());
+    const auto done = program_.Run(planned.plan.launch, watch.Observer());
     if (!done) {
       error_ = done.error();
       return false;

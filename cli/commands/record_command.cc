@@ -84,7 +84,7 @@ Result<int> Record(const RecordOptions& typed, const Command& command) {
       plan->traced
           ? record::RunTraced(plan->launch,
                               {.begin = "jprof_instructions_begin", .end = "", .all_threads = true})
-          : Run(plan->launch, {}, watch.Look());
+          : Run(plan->launch, {}, watch.Observer());
   if (!outcome) return std::unexpected(outcome.error());
   return Report(*plan, *outcome, watch);
 }

@@ -192,7 +192,7 @@ std::string UncalibratedNote(options::Mode mode) {
 RunWatch::RunWatch(const RecordingPlan& plan)
     : plan_(plan), jvms_(plan.agent_library), place_(plan.options.out) {}
 
-record::Look RunWatch::Look() {
+record::ProcessObserver RunWatch::Observer() {
   return [this](uint32_t pid) {
     place_.Look();
     if (plan_.ByEnvironment()) jvms_.Look(pid);

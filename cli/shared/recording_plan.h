@@ -34,7 +34,7 @@ struct RecordingPlan {
 class RunWatch {
  public:
   explicit RunWatch(const RecordingPlan& plan);
-  record::Look Look();  // for record::Run
+  record::ProcessObserver Observer();  // for record::Run
 
   // Prints a line for each JVM that was seen and has none of these profiles.
   void PrintUnprofiled(const std::vector<record::JvmProfile>& profiles) const;

@@ -216,7 +216,7 @@ Result<int> LoadAgent(const AttachTarget& target, const std::string& library,
                       const std::string& options, OnSignal on_signal) {
   const auto request = LoadRequest(library, options);
   if (!request) return std::unexpected(request.error());
-  const AsUser user(target.ids);
+  const ScopedUser user(target.ids);
   auto connection = Connect(target);
   if (connection && !*connection) connection = ConnectAfterSignal(target, on_signal);
   if (!connection) return std::unexpected(connection.error());

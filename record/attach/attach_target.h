@@ -10,7 +10,7 @@
 #include "common/fd.h"
 #include "common/procfs.h"
 #include "common/result.h"
-#include "record/run/as_user.h"
+#include "record/run/scoped_user.h"
 
 namespace jprof::record {
 

@@ -34,16 +34,17 @@ constexpr std::string_view kDetach = "DETACH";
 // Makes the agent carry out the options, and returns the text of its reply.
 Result<std::string> CallAgent(const AttachTarget& target, const AttachFolder& folder,
                               const std::string& library, std::string_view options) {
-  const fs::path reply = folder.Ours(kReply);
+  const fs::path reply = folder.LocalPath(kReply);
   {
-    const AsUser user(target.ids);
+    const ScopedUser user(target.ids);
     unlink(reply.c_str());
   }
-  const auto code = LoadAgent(
-      target, library, fmt::format("{},REPLY={}", options, options::Encode(folder.Theirs(kReply))),
-      options == kDetach ? OnSignal::kGoOn : OnSignal::kGiveUp);
+  const auto code =
+      LoadAgent(target, library,
+                fmt::format("{},REPLY={}", options, options::Encode(folder.PathInJvm(kReply))),
+                options == kDetach ? OnSignal::kGoOn : OnSignal::kGiveUp);
   if (!code) return std::unexpected(code.error());
-  const AsUser user(target.ids);
+  const ScopedUser user(target.ids);
   return ParseReply(ReadSmallFile(reply), *code);
 }
 
@@ -81,7 +82,7 @@ Result<void> CopyLibrary(const AttachTarget& target, const fs::path& from, const
   struct stat status = {};
   if (!source || fstat(source.get(), &status) != 0)
     return Fail("cannot read {}: {}", from.string(), ErrnoText());
-  const AsUser user(target.ids);
+  const ScopedUser user(target.ids);
   const Fd copy(open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700));
   const int error = copy ? CopyData(source.get(), copy.get(), status.st_size) : errno;
   if (error == 0) return {};
@@ -93,12 +94,12 @@ Result<void> CopyLibrary(const AttachTarget& target, const fs::path& from, const
 Result<void> MoveProfile(const AttachTarget& target, const AttachFolder& folder,
                          const fs::path& out) {
   const Fd profile(
-      open(folder.Ours(kProfile).c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      open(folder.LocalPath(kProfile).c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!profile) return Fail("process {} has made no profile: {}", target.pid, ErrnoText());
   auto copied = CopyProfile(procfs::DescriptorPath(profile.get()), out, target.ids);
   if (copied) return {};
   return Fail("{}; the profile remains in {} of process {}", copied.error().message,
-              folder.Theirs(kProfile), target.pid);
+              folder.PathInJvm(kProfile), target.pid);
 }
 
 }  // namespace
@@ -112,7 +113,7 @@ AttachFolder::AttachFolder(const AttachTarget& target, std::string name)
                       : -1) {}
 
 Result<AttachFolder> AttachFolder::Make(const AttachTarget& target) {
-  const AsUser user(target.ids);
+  const ScopedUser user(target.ids);
   std::string path =
       fmt::format("{}/{}XXXXXX", procfs::DescriptorPath(target.temporary.get()), kFolderStart);
   if (mkdtemp(path.data()) == nullptr)
@@ -120,7 +121,7 @@ Result<AttachFolder> AttachFolder::Make(const AttachTarget& target) {
                 target.pid, ErrnoText());
   AttachFolder folder(target, fs::path(path).filename());
   if (folder.folder_) return folder;
-  return Fail("cannot open {}: {}", folder.Theirs(""), ErrnoText());
+  return Fail("cannot open {}: {}", folder.PathInJvm(""), ErrnoText());
 }
 
 std::optional<AttachFolder> AttachFolder::Of(const AttachTarget& target,
@@ -134,16 +135,16 @@ std::optional<AttachFolder> AttachFolder::Of(const AttachTarget& target,
   return folder;
 }
 
-fs::path AttachFolder::Ours(std::string_view name) const {
+fs::path AttachFolder::LocalPath(std::string_view name) const {
   return fs::path(procfs::DescriptorPath(folder_.get())) / name;
 }
 
-std::string AttachFolder::Theirs(std::string_view name) const {
+std::string AttachFolder::PathInJvm(std::string_view name) const {
   return (fs::path(path_) / name).string();
 }
 
 void AttachFolder::Remove(const AttachTarget& target) {
-  const AsUser user(target.ids);
+  const ScopedUser user(target.ids);
   std::error_code ignored;
   fs::remove_all(fs::path(procfs::DescriptorPath(parent_.get())) / name_, ignored);
 }
@@ -163,13 +164,13 @@ Result<AttachedAgent> AttachedAgent::Load(AttachTarget target, const fs::path& l
 Result<void> AttachedAgent::Start(const fs::path& library, options::AgentOptions options) {
   library_ = library.string();
   moves_ = !target_.shares_files || target_.ids.user != geteuid();
-  if (moves_) options.out = folder_.Theirs(kProfile);
+  if (moves_) options.out = folder_.PathInJvm(kProfile);
   if (auto copy = LoadedCopy(target_, library); !copy.empty()) {
     library_ = std::move(copy);
   } else if (moves_) {
-    auto copied = CopyLibrary(target_, library, folder_.Ours(kLibrary));
+    auto copied = CopyLibrary(target_, library, folder_.LocalPath(kLibrary));
     if (!copied) return copied;
-    library_ = folder_.Theirs(kLibrary);
+    library_ = folder_.PathInJvm(kLibrary);
   }
   auto answer = CallAgent(target_, folder_, library_, options::ToString(options));
   if (!answer) return std::unexpected(answer.error());
@@ -183,7 +184,7 @@ Result<void> AttachedAgent::Detach() {
     const auto done = CallDetach(target_, folder_, library_);
     if (!done && !target_.Ended()) {
       return Fail("process {} may still record into {}: {}; then end it with: jprof detach {}",
-                  target_.pid, moves_ ? folder_.Theirs(kProfile) : out_.string(),
+                  target_.pid, moves_ ? folder_.PathInJvm(kProfile) : out_.string(),
                   done.error().message, target_.pid);
     }
   }

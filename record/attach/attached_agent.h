@@ -30,8 +30,8 @@ class AttachFolder {
   static std::optional<AttachFolder> Of(const AttachTarget& target, const std::string& profile);
   AttachFolder(AttachFolder&& other) noexcept = default;
 
-  std::filesystem::path Ours(std::string_view name) const;  // valid as long as the object
-  std::string Theirs(std::string_view name) const;          // for the JVM
+  std::filesystem::path LocalPath(std::string_view name) const;  // valid as long as the object
+  std::string PathInJvm(std::string_view name) const;            // for the JVM
 
   // Removes the folder with all files. The destructor does not: a client that was killed leaves
   // what the agent still needs.

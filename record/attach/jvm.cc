@@ -7,8 +7,8 @@
 
 #include "common/fd.h"
 #include "options/tool_options.h"
-#include "record/run/as_user.h"
 #include "record/run/musl.h"
+#include "record/run/scoped_user.h"
 #include "record/run/small_file.h"
 
 namespace jprof::record {
@@ -37,7 +37,7 @@ bool IsNamed(std::string_view path, std::string_view name) {
 std::string ReadVersion(uint32_t pid, UserIds ids, const fs::path& library) {
   const Fd opened(
       open((procfs::Directory(pid) + "/root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  const AsUser user(ids);
+  const ScopedUser user(ids);
   const fs::path root = procfs::DescriptorPath(opened.get());
   fs::path home = library.parent_path().parent_path();
   for (int up = 0; up < 3; ++up) {

@@ -54,7 +54,7 @@ void TprofJvms::Attach(const TprofJvmOptions& options, std::vector<std::string>&
 }
 
 void TprofJvms::Detach(std::vector<std::string>& notes) {
-  for (One& one : attached_) {
+  for (LoggedJvm& one : attached_) {
     if (const auto done = one.agent.Detach(); !done) notes.push_back(done.error().message);
     SetLoggedPid(one.log, one.agent.target().pid);
   }

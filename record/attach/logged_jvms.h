@@ -31,11 +31,11 @@ class TprofJvms {
   void Detach(std::vector<std::string>& notes);
 
  private:
-  struct One {
+  struct LoggedJvm {
     AttachedAgent agent;
     std::filesystem::path log;  // a profile
   };
-  std::vector<One> attached_;
+  std::vector<LoggedJvm> attached_;
 };
 
 // Gives the log of jitted code in `profile` the pid of the process here: the agent in another pid

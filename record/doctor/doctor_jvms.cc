@@ -88,7 +88,7 @@ void FindTableOf(TestedJvm& tested) {
   if (stored) {
     tested.table_made = stored->table.made_at;
   } else {
-    tested.table_lack = stored.error().message;
+    tested.why_no_table = stored.error().message;
   }
 }
 
@@ -128,17 +128,17 @@ TestedJvm TestJvm(const FoundJvm& found, const fs::path& agent, const fs::path& 
   const auto done =
       calibrate::RunChild({found.java.string(), option, "-version"}, work / "output", kLongestTest);
   if (!done) {
-    tested.lack = done.error().message;
+    tested.why_no_profile = done.error().message;
     return tested;
   }
   auto reader = profile::Reader::Open(out.string());
   if (!reader || done->status != 0) {
-    tested.lack = fmt::format("`java -version` with the agent ends with status {}: {}",
-                              done->status, LastLine(done->output));
+    tested.why_no_profile = fmt::format("`java -version` with the agent ends with status {}: {}",
+                                        done->status, LastLine(done->output));
     return tested;
   }
   tested.meta = reader->meta();
-  if (tested.HasProbe()) tested.focus_lack = AgentMessages(done->output);
+  if (tested.HasProbe()) tested.why_no_focus = AgentMessages(done->output);
   FindTableOf(tested);
   fs::remove_all(out, ignored);
   return tested;
@@ -166,10 +166,10 @@ DoctorCheck TableCheck(const TestedJvm& jvm, std::time_t now) {
   if (!jvm.table_made.empty())
     return {.name = kName,
             .detail = fmt::format("a table fits, made {}", AgeText(jvm.table_made, now))};
-  std::string lack = jvm.table_lack;  // which ends with the remedy, but without --java
+  std::string reason = jvm.why_no_table;  // which ends with the remedy, but without --java
   constexpr std::string_view kRemedy = ": run jprof calibrate";
-  if (const size_t at = lack.find(kRemedy); at != lack.npos) lack.erase(at, kRemedy.size());
-  return {Verdict::kNote, kName, lack,
+  if (const size_t at = reason.find(kRemedy); at != reason.npos) reason.erase(at, kRemedy.size());
+  return {Verdict::kNote, kName, reason,
           fmt::format("jprof calibrate --java {}", jvm.found.java.string())};
 }
 
@@ -185,9 +185,9 @@ DoctorCheck ProbeCheck(const TestedJvm& jvm) {
     check.verdict = Verdict::kNote;
     check.detail += "counted by slow JVMTI events: " + jvm.meta.probe.note;
     check.remedy = "use a HotSpot JVM of JDK 17 or later, or jprof scs";
-  } else if (!jvm.focus_lack.empty()) {
+  } else if (!jvm.why_no_focus.empty()) {
     check.verdict = Verdict::kNote;
-    check.detail += "HotSpot probe; without --focus and --keep-intrinsics: " + jvm.focus_lack;
+    check.detail += "HotSpot probe; without --focus and --keep-intrinsics: " + jvm.why_no_focus;
   } else {
     check.detail += "HotSpot probe, --focus and --keep-intrinsics work";
   }
@@ -207,7 +207,7 @@ DoctorCheck WovenCheck(const TestedJvm& jvm) {
 
 DoctorChecks CheckJvm(const TestedJvm& jvm, std::time_t now) {
   if (!jvm.Works())
-    return {{Verdict::kNo, "JVM", PlaceOf(jvm) + ": " + jvm.lack,
+    return {{Verdict::kNo, "JVM", PlaceOf(jvm) + ": " + jvm.why_no_profile,
              "see docs/USER_GUIDE.md, or use another JVM (HotSpot, JDK 17 or later)"}};
   DoctorChecks checks = {ProbeCheck(jvm), TableCheck(jvm, now)};
   if (jvm.HasProbe()) checks.push_back(WovenCheck(jvm));

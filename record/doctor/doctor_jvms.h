@@ -29,14 +29,14 @@ std::vector<FoundJvm> FindJvms(const JvmPlaces& places);
 
 struct TestedJvm {
   FoundJvm found;
-  std::string lack;        // why no profile was made; "" if one was
-  profile::Meta meta;      // of that profile
-  std::string focus_lack;  // why code cannot be compiled by focus, or with intrinsics
-  std::string table_made;  // when the calibration table that fits was made; "" if none fits
-  std::string table_lack;  // why no table fits
+  std::string why_no_profile;  // why no profile was made; "" if one was
+  profile::Meta meta;          // of that profile
+  std::string why_no_focus;    // why code cannot be compiled by focus, or with intrinsics
+  std::string table_made;      // when the calibration table that fits was made; "" if none fits
+  std::string why_no_table;    // why no table fits
 
   int Major() const;  // 17, or 0 if unknown
-  bool Works() const { return lack.empty(); }
+  bool Works() const { return why_no_profile.empty(); }
   bool HasProbe() const { return Works() && meta.probe.is(ProbeKind::kHotspot); }
 };
 

@@ -118,7 +118,7 @@ void ReadInterrupt(DoctorMachine& found) {
   if (measured)
     found.interrupt_ns = *measured;
   else
-    found.interrupt_lack = measured.error().message;
+    found.why_not_measured = measured.error().message;
 }
 
 void ReadLimits(DoctorMachine& found) {

@@ -48,7 +48,7 @@ struct DoctorMachine {
   Attempt system_wide, command;     // sampling of all processes and of one command (tprof)
   bool kernel_names = false;        // kernel addresses can be resolved
   std::optional<uint64_t> interrupt_ns;
-  std::string interrupt_lack;             // why it was not measured
+  std::string why_not_measured;           // why it was not measured
   std::optional<uint64_t> open_files;     // the limit
   std::optional<uint64_t> locked_memory;  // the limit in bytes; none if it is unlimited
   std::optional<int> perf_mlock_kb;       // per CPU

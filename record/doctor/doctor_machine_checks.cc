@@ -88,7 +88,7 @@ DoctorCheck Governor(const DoctorMachine& m) {
 DoctorCheck Interrupt(const DoctorMachine& m) {
   if (m.interrupt_ns)
     return {.name = "timer interrupt", .detail = "costs " + InterruptText(*m.interrupt_ns)};
-  return {Verdict::kNote, "timer interrupt", "40 us are assumed: " + m.interrupt_lack,
+  return {Verdict::kNote, "timer interrupt", "40 us are assumed: " + m.why_not_measured,
           "run jprof doctor while the machine is idle"};
 }
 

@@ -16,7 +16,7 @@ constexpr char kInstallJvm[] =
     "install one (Debian: sudo apt install openjdk-17-jdk-headless), or set JAVA_HOME";
 
 std::string RemedyOf(const DoctorFindings& f) {
-  return f.agent_lack.empty() && f.jvms.empty() ? kInstallJvm : "";
+  return f.why_no_agent.empty() && f.jvms.empty() ? kInstallJvm : "";
 }
 
 DoctorCheck Counting(const DoctorFindings& f) {
@@ -74,19 +74,19 @@ bool CanProfile(const DoctorFindings& findings) {
 
 DoctorChecks CheckJava(const DoctorFindings& f, std::time_t now) {
   DoctorChecks checks;
-  checks.push_back(f.agent_lack.empty()
+  checks.push_back(f.why_no_agent.empty()
                        ? DoctorCheck{.name = "agent library", .detail = f.agent}
-                       : DoctorCheck{Verdict::kNo, "agent library", f.agent_lack, ""});
+                       : DoctorCheck{Verdict::kNo, "agent library", f.why_no_agent, ""});
   if (!f.trainers)
     checks.push_back({Verdict::kNote, "trainers", "missing: this jprof cannot calibrate",
                       "install a JDK with javac and build jprof again"});
-  if (f.jvms.empty() && f.agent_lack.empty())
+  if (f.jvms.empty() && f.why_no_agent.empty())
     checks.push_back(
         {Verdict::kNo, "JVM", "none in JAVA_HOME, PATH and /usr/lib/jvm", kInstallJvm});
   for (const TestedJvm& jvm : f.jvms) {
     for (DoctorCheck& check : CheckJvm(jvm, now)) checks.push_back(std::move(check));
   }
-  if (f.agent_lack.empty()) checks.push_back(CheckAttaching(f.machine, f.jvms));
+  if (f.why_no_agent.empty()) checks.push_back(CheckAttaching(f.machine, f.jvms));
   return checks;
 }
 

@@ -11,9 +11,9 @@ namespace jprof::record {
 
 struct DoctorFindings {
   DoctorMachine machine;
-  std::string agent_lack;  // why the agent library was not found; "" if it was
-  std::string agent;       // its path
-  bool trainers = false;   // the files that `jprof calibrate` runs are installed
+  std::string why_no_agent;  // why the agent library was not found; "" if it was
+  std::string agent;         // its path
+  bool trainers = false;     // the files that `jprof calibrate` runs are installed
   std::vector<TestedJvm> jvms;
 };
 

@@ -49,7 +49,7 @@ int CopyRange(int from, int to, off_t at, off_t end) {
 }
 
 Fd OpenAs(UserIds reader, const fs::path& path) {
-  const AsUser user(reader);
+  const ScopedUser user(reader);
   const int opened = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   return Fd(opened);
 }

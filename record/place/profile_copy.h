@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "common/result.h"
-#include "record/run/as_user.h"
+#include "record/run/scoped_user.h"
 
 namespace jprof::record {
 

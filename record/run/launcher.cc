@@ -126,12 +126,12 @@ bool Interrupts(int number) {
   return sigaction(number, nullptr, &action) == 0 && action.sa_handler != SIG_IGN;
 }
 
-Outcome Wait(pid_t program, const sigset_t& signals, const Look& look) {
+Outcome Wait(pid_t program, const sigset_t& signals, const ProcessObserver& observe) {
   int interruption = 0;
   for (;;) {
     siginfo_t info;
-    if (look) look(static_cast<uint32_t>(program));
-    const int number = sigtimedwait(&signals, &info, look ? &kBetweenLooks : nullptr);
+    if (observe) observe(static_cast<uint32_t>(program));
+    const int number = sigtimedwait(&signals, &info, observe ? &kBetweenLooks : nullptr);
     if (number > 0 && number != SIGCHLD) {
       if (info.si_code != SI_KERNEL) kill(program, number);
       if (Interrupts(number)) interruption = number;
@@ -165,7 +165,7 @@ Outcome OutcomeOf(int status) {
   return {.status = WEXITSTATUS(status)};
 }
 
-Result<Outcome> Run(const Launch& launch, const Streams& streams, const Look& look) {
+Result<Outcome> Run(const Launch& launch, const Streams& streams, const ProcessObserver& observe) {
   auto report = MakePipe();
   if (!report) return std::unexpected(report.error());
   const sigset_t signals = AwaitedSignals();
@@ -177,7 +177,7 @@ Result<Outcome> Run(const Launch& launch, const Streams& streams, const Look& lo
   report->write.Reset();
   if (program > 0) reason = StartFailure(report->read);
   std::optional<Outcome> outcome;
-  if (reason == 0) outcome = Wait(program, signals, look);
+  if (reason == 0) outcome = Wait(program, signals, observe);
   if (outcome) outcome->wall_seconds = static_cast<double>(MonotonicNanos() - start) / 1e9;
   if (program > 0 && reason != 0) waitpid(program, nullptr, 0);
   sigprocmask(SIG_SETMASK, &before.mask, nullptr);

@@ -41,13 +41,14 @@ struct Streams {
 
 // A function that is called with the pid of a program at its start and every tenth of a
 // second while it runs.
-using Look = std::function<void(uint32_t pid)>;
+using ProcessObserver = std::function<void(uint32_t pid)>;
 
-// Starts the program and waits for its end, calling `look` meanwhile if there is one. SIGINT,
+// Starts the program and waits for its end, calling `observe` meanwhile if there is one. SIGINT,
 // SIGTERM, SIGHUP and SIGQUIT sent to this process do not end it and are passed on, except for
 // those of the terminal, which sends them to the program itself. Fails with kWrongUse if the
 // program could not be started.
-Result<Outcome> Run(const Launch& launch, const Streams& streams = {}, const Look& look = {});
+Result<Outcome> Run(const Launch& launch, const Streams& streams = {},
+                    const ProcessObserver& observe = {});
 
 // A forked process that waits to execute the program, so that counters can be attached first.
 // Streams, environment and status are as for Run; the caller handles signals to this process. The

@@ -2,7 +2,7 @@
 
 namespace jprof::record {
 
-Result<ProgramRun> ProgramRuns::Run(const Launch& launch, const Look& look) {
+Result<ProgramRun> ProgramRuns::Run(const Launch& launch, const ProcessObserver& observe) {
   const auto input = input_.Begin();
   if (!input) return std::unexpected(input.error());
   const auto output = output_.Begin();
@@ -10,7 +10,7 @@ Result<ProgramRun> ProgramRuns::Run(const Launch& launch, const Look& look) {
     input_.End();
     return std::unexpected(output.error());
   }
-  const auto outcome = record::Run(launch, {.input = *input, .output = *output}, look);
+  const auto outcome = record::Run(launch, {.input = *input, .output = *output}, observe);
   input_.End();
   auto comparison = output_.End();
   if (!outcome) return std::unexpected(outcome.error());

@@ -24,7 +24,7 @@ class ProgramRuns {
 
   // Runs the program like record::Run. Fails if it could not be started, or if there
   // is no input for it.
-  Result<ProgramRun> Run(const Launch& launch, const Look& look = {});
+  Result<ProgramRun> Run(const Launch& launch, const ProcessObserver& observe = {});
 
  private:
   ProgramInput input_;

@@ -100,7 +100,7 @@ struct OpenFile {
 };
 
 Result<OpenFile> OpenTrusted(int root, const fs::path& path, UserIds ids, uint64_t bytes_left) {
-  const AsUser user(ids);
+  const ScopedUser user(ids);
   if (!user.done()) return Fail("jprof may not open it with the rights of user {}", ids.user);
   const Fd found = FindFile(root, path);
   if (!found && errno == ENOENT) return OpenFile();

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "common/result.h"
-#include "record/run/as_user.h"
+#include "record/run/scoped_user.h"
 
 namespace jprof::record {
 

@@ -96,20 +96,20 @@ TEST(CheckMachine, ReadsLimitsOfControlGroups) {
 TEST(CheckJvm, DistinguishesProbes) {
   TestedJvm jvm = GoodJvm();
   EXPECT_EQ(CheckJvm(jvm, 0)[0].verdict, Verdict::kOk);
-  jvm.focus_lack = "no symbol table";
+  jvm.why_no_focus = "no symbol table";
   EXPECT_EQ(CheckJvm(jvm, 0)[0].verdict, Verdict::kNote);
   jvm.meta.probe = {.kind = "jvmti", .note = "not HotSpot"};
   const DoctorCheck slow = CheckJvm(jvm, 0)[0];
   EXPECT_EQ(slow.verdict, Verdict::kNote);
   EXPECT_NE(slow.detail.find("not HotSpot"), std::string::npos);
-  jvm.lack = "it crashed";
+  jvm.why_no_profile = "it crashed";
   EXPECT_EQ(CheckJvm(jvm, 0)[0].verdict, Verdict::kNo);
 }
 
 TEST(CheckJvm, NamesTheCommandThatCalibrates) {
   TestedJvm jvm = GoodJvm();
   jvm.table_made = "";
-  jvm.table_lack = "differs in kernel";
+  jvm.why_no_table = "differs in kernel";
   const DoctorCheck check = CheckJvm(jvm, 0)[1];
   EXPECT_EQ(check.verdict, Verdict::kNote);
   EXPECT_EQ(check.detail, "differs in kernel");
@@ -153,7 +153,7 @@ TEST(CheckAttaching, NamesTheJvmsByCommand) {
   EXPECT_TRUE(check.detail.ends_with("in JDK 17.0.18, not in JDK 25.0.1")) << check.detail;
   EXPECT_NE(check.remedy, "");
   TestedJvm broken = GoodJvm();
-  broken.lack = "it crashed";
+  broken.why_no_profile = "it crashed";
   check = CheckAttaching(machine, {broken});
   EXPECT_EQ(check.verdict, Verdict::kOk);
   EXPECT_TRUE(check.detail.contains("up to JDK 23")) << check.detail;
@@ -234,7 +234,8 @@ TEST_F(FindJvmsTest, ReportsAJvmThatFails) {
   chmod(java.c_str(), 0755);
   const TestedJvm tested = TestJvm({java, "PATH"}, "/agent.so", root_);
   EXPECT_FALSE(tested.Works());
-  EXPECT_NE(tested.lack.find("status 3: broken"), std::string::npos) << tested.lack;
+  EXPECT_NE(tested.why_no_profile.find("status 3: broken"), std::string::npos)
+      << tested.why_no_profile;
 }
 
 }  // namespace

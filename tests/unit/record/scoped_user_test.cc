@@ -1,4 +1,4 @@
-#include "record/run/as_user.h"
+#include "record/run/scoped_user.h"
 
 #include <fcntl.h>
 #include <grp.h>
@@ -18,13 +18,13 @@ int InChild(int (*body)()) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-TEST(AsUser, RootKeepsNoGroupAndGetsAllBack) {
+TEST(ScopedUser, RootKeepsNoGroupAndGetsAllBack) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
   EXPECT_EQ(InChild([] {
               const gid_t groups[] = {4, 27};
               if (setgroups(2, groups) != 0) return 1;
               {
-                const AsUser user({4321, 4322});
+                const ScopedUser user({4321, 4322});
                 if (!user.done() || geteuid() != 4321 || getegid() != 4322) return 2;
                 if (getgroups(0, nullptr) != 0) return 3;
                 if (open("/etc/shadow", O_RDONLY) >= 0) return 4;
@@ -36,8 +36,8 @@ TEST(AsUser, RootKeepsNoGroupAndGetsAllBack) {
             0);
 }
 
-TEST(AsUser, DoesNothingForThisUser) {
-  const AsUser user(UserIds::Own());
+TEST(ScopedUser, DoesNothingForThisUser) {
+  const ScopedUser user(UserIds::Own());
   EXPECT_TRUE(user.done());
   EXPECT_EQ(geteuid(), UserIds::Own().user);
 }

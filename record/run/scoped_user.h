@@ -19,12 +19,12 @@ struct UserIds {
 // links and mounts that user has made. Does nothing for another user than root.
 //
 // Requires a program with one thread, because the effective user belongs to the process.
-class AsUser {
+class ScopedUser {
  public:
-  explicit AsUser(UserIds ids);
-  ~AsUser();
-  AsUser(const AsUser&) = delete;
-  AsUser& operator=(const AsUser&) = delete;
+  explicit ScopedUser(UserIds ids);
+  ~ScopedUser();
+  ScopedUser(const ScopedUser&) = delete;
+  ScopedUser& operator=(const ScopedUser&) = delete;
 
   // Returns false if the kernel did not let this process become the user, and it has kept
   // some of its rights.

@@ -1,4 +1,4 @@
-#include "record/run/as_user.h"
+#include "record/run/scoped_user.h"
 
 #include <grp.h>
 #include <unistd.h>
@@ -20,13 +20,13 @@ std::vector<gid_t> GroupsNow() {
 UserIds UserIds::Own() { return {geteuid(), getegid()}; }
 
 // Changes the user last, because only root may change the others.
-AsUser::AsUser(UserIds ids) : changes_(geteuid() == 0 && ids.user != 0), group_(getegid()) {
+ScopedUser::ScopedUser(UserIds ids) : changes_(geteuid() == 0 && ids.user != 0), group_(getegid()) {
   if (!changes_) return;
   groups_ = GroupsNow();
   done_ = setgroups(0, nullptr) == 0 && setegid(ids.group) == 0 && seteuid(ids.user) == 0;
 }
 
-AsUser::~AsUser() {
+ScopedUser::~ScopedUser() {
   if (!changes_) return;
   (void)!seteuid(0);
   (void)!setegid(group_);
