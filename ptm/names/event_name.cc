@@ -214,6 +214,16 @@ Result<CheckedMetrics> CheckMetrics(std::span<const std::string> names, Uncounte
   return checked;
 }
 
+std::vector<std::string> SplitNames(std::string_view list) {
+  std::vector<std::string> names;
+  while (!list.empty()) {
+    const size_t end = std::min(list.find_first_of("+,"), list.size());
+    names.emplace_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return names;
+}
+
 std::vector<std::string> KnownEvents() {
   std::vector<std::string> names = papi::PresetNames();
   std::ranges::move(pfm::EventNames(), std::back_inserter(names));

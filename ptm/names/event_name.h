@@ -66,6 +66,9 @@ enum class Uncounted { kFail, kTrace };
 Result<CheckedMetrics> CheckMetrics(std::span<const std::string> names,
                                     Uncounted instructions = Uncounted::kFail);
 
+// Splits a list A+B or A,B into names.
+std::vector<std::string> SplitNames(std::string_view list);
+
 // Returns all known names, sorted: PAPI presets and libpfm4's events for this CPU. Most may
 // not open.
 std::vector<std::string> KnownEvents();

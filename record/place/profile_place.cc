@@ -13,7 +13,7 @@
 #include "common/errno_text.h"
 #include "common/private_file.h"
 #include "profile/files/file_list.h"
-#include "profile/read/combined.h"
+#include "profile/files/whole_file.h"
 #include "record/run/print_error.h"
 
 namespace jprof::record {
@@ -199,6 +199,10 @@ Result<void> MakePlace(const fs::path& place) {
   return WrongUse(
       "cannot make the profile directory {}: {}; choose another with -o; nothing was started",
       place.string(), ErrnoText());
+}
+
+Result<void> WriteRuns(const fs::path& directory, const profile::CombinedMeta& meta) {
+  return profile::WriteWholeFile(directory / profile::kRunsFile, profile::ToJson(meta));
 }
 
 bool IsProfile(const fs::path& directory) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/result.h"
+#include "profile/read/combined.h"
 
 namespace jprof::record {
 
@@ -24,6 +25,9 @@ Result<void> CheckPlace(const std::filesystem::path& place, bool force);
 
 // Makes the directory of a combined profile.
 Result<void> MakePlace(const std::filesystem::path& place);
+
+// Makes `directory`, which has the profiles of `meta`, a combined profile.
+Result<void> WriteRuns(const std::filesystem::path& directory, const profile::CombinedMeta& meta);
 
 bool IsProfile(const std::filesystem::path& directory);
 

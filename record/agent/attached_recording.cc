@@ -1,0 +1,94 @@
+#include "record/agent/attached_recording.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "common/errno_text.h"
+#include "common/monotonic.h"
+#include "common/procfs.h"
+#include "options/java_program.h"
+#include "record/agent/recording_plan.h"
+#include "record/attach/attached_agent.h"
+#include "record/place/profile_place.h"
+#include "record/place/recording_summary.h"
+#include "record/run/interruption.h"
+#include "record/run/print_error.h"
+
+namespace jprof::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kNanos = 1'000'000'000;
+constexpr int kLongestPause = 200;  // ms, in which a signal may be missed
+
+std::string DurationText(uint64_t seconds) {
+  return seconds == 0 ? "; Ctrl-C ends the recording, not the program"
+                      : fmt::format(" for {} s; Ctrl-C ends the recording earlier", seconds);
+}
+
+// Does not throw if the terminal is gone, because the agent has to be detached.
+void PrintNote(const std::string& text) { std::fputs(("jprof: " + text + "\n").c_str(), stderr); }
+
+// Waits for the end of the time, a signal to this process or the end of the JVM.
+void Await(const AttachTarget& target, uint64_t seconds) {
+  const int64_t end = MonotonicNanos() + static_cast<int64_t>(seconds) * kNanos;
+  while (Interruption::Number() == 0 && !target.Ended()) {
+    const int64_t left = seconds == 0 ? kNanos : end - MonotonicNanos();
+    if (left <= 0) return;
+    pollfd ended = {target.process.get(), POLLIN, 0};
+    poll(&ended, 1, static_cast<int>(std::min<int64_t>(left / 1'000'000 + 1, kLongestPause)));
+  }
+}
+
+// Records from the attachment until the profile is complete. Requires an Interruption.
+Result<void> Attached(AttachTarget target, const AttachPlan& plan, uint64_t seconds) {
+  const uint32_t pid = target.pid;
+  signal(SIGPIPE, SIG_IGN);
+  auto attached = AttachedAgent::Load(std::move(target), plan.agent_library, plan.options);
+  if (!attached) return std::unexpected(attached.error());
+  for (const std::string& note : attached->notes()) PrintNote(note);
+  PrintNote(fmt::format("recording process {}{}", pid, DurationText(seconds)));
+  Await(attached->target(), seconds);
+  if (attached->target().Ended())
+    PrintNote(fmt::format("process {} has ended; the profile is complete up to its end", pid));
+  return attached->Detach();
+}
+
+// Replaces an existing profile, which --force allows.
+Result<void> PutInPlace(const fs::path& profile, const fs::path& place) {
+  if (profile == place) return {};
+  const auto prepared = PreparePlace(place, true);
+  if (prepared && rename(profile.c_str(), prepared->c_str()) == 0) return {};
+  return Fail("the profile remains in {}: {}", profile.string(),
+              prepared ? ErrnoText() : prepared.error().message);
+}
+
+}  // namespace
+
+Result<int> RecordRunning(uint32_t pid, uint64_t duration, const TypedOptions& typed) {
+  auto target = FindTarget(pid);
+  if (!target) return std::unexpected(target.error());
+  const auto command = procfs::CommandLine(pid);
+  const auto plan = PlanAttach(typed, command.empty() ? "java" : options::ProfileName(command));
+  if (!plan) return std::unexpected(plan.error());
+  for (const std::string& note : plan->notes) PrintError(note);
+  if (const auto note = UncalibratedNote(typed.options.mode); !note.empty()) PrintError(note);
+  const uint64_t sampled = plan->options.duration;
+  const uint64_t seconds = sampled != 0 ? plan->options.delay + sampled : duration;
+  const Interruption guard;  // also for a second signal, until the profile is in its place
+  if (auto done = Attached(*std::move(target), *plan, seconds); !done)
+    return std::unexpected(done.error());
+  if (!IsProfile(plan->options.out))
+    return Fail("process {} has made no profile in {}", pid, plan->options.out);
+  if (auto done = PutInPlace(plan->options.out, plan->place); !done)
+    return std::unexpected(done.error());
+  return PrintSummary(plan->place, plan->options) ? 0 : 2;
+}
+
+}  // namespace jprof::record

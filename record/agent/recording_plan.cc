@@ -1,0 +1,153 @@
+#include "record/agent/recording_plan.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+
+#include "a2n/hooks.h"
+#include "calibrate/train/table_store.h"
+#include "options/java_program.h"
+#include "ptm/cpu_sampler.h"
+#include "record/place/memory_caps.h"
+#include "record/place/profile_place.h"
+#include "record/run/installation.h"
+#include "record/run/interrupt_cost.h"
+#include "record/run/print_error.h"
+
+namespace jprof::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kOptionsVariable[] = "JPROFOPTS";
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+// Returns the options of a recording. `name` is the default name of the profile.
+Result<ResolvedOptions> OptionsOf(const TypedOptions& typed, const std::string& name) {
+  auto resolved = Resolve(typed, Environment(kOptionsVariable));
+  if (resolved && resolved->options.out.empty()) resolved->options.out = FreePlace(name).string();
+  return resolved;
+}
+
+// Checks the requested timer, and limits the rates of timers by the cost of an interrupt.
+Result<void> LimitTimers(options::AgentOptions& options, std::vector<std::string>& notes) {
+  if (options.timer == ptm::TimerSource::kPerf) {
+    const ptm::ThreadTimerSettings wanted = {
+        .event = ptm::CpuClock(), .period = 1'000'000'000, .source = options.timer};
+    if (const auto available = ptm::CheckThreadTimer(wanted); !available)
+      return WrongUse("--timer perf: {}; or use --timer posix", available.error().message);
+  }
+  if (options.force_rate || options.interrupt_ns != 0) return {};
+  options.interrupt_ns = InterruptNanosFor(options::RequestedRate(options), notes);
+  options::Finalize(options);
+  std::ranges::copy(options.lowered, std::back_inserter(notes));
+  return {};
+}
+
+// Limits what the recording takes of the machine: interrupts and memory.
+Result<void> Limit(ResolvedOptions& resolved, bool forced) {
+  options::AgentOptions& options = resolved.options;
+  if (auto limited = LimitTimers(options, resolved.notes); !limited) return limited;
+  return LimitMemory(options, ReadMemory(options.out), forced, resolved.notes);
+}
+
+// Returns where a running JVM records. A profile that --force replaces is kept until there is a new
+// one, because the JVM may refuse the agent.
+Result<fs::path> PlaceOf(const options::AgentOptions& options, bool force) {
+  auto place = PreparePlace(options.out, false);
+  if (place || !force) return place;
+  return PreparePlace(fmt::format("{}.new-{}", options.out, getpid()), false);
+}
+
+// Returns whether functions of C and C++ are recorded.
+bool RecordsHooks(const options::AgentOptions& options, const fs::path& program) {
+  const bool calls = options.mode == options::Mode::kCallflow ||
+                     options.mode == options::Mode::kCalltree ||
+                     options.mode == options::Mode::kTrace;
+  if (!calls || options.hooks == options::Hooks::kNo) return false;
+  if (options.hooks == options::Hooks::kYes) return true;
+  const a2n::Hooks hooks = a2n::HooksOf(program.string());
+  if (!hooks.error.empty()) {
+    PrintError(
+        fmt::format("{}: cannot be read: {}; its C and C++ functions are recorded only with "
+                    "--hooks=yes",
+                    program.string(), hooks.error));
+  }
+  return hooks.Any();
+}
+
+bool AnyTable() {
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(calibrate::DataDirectory(), failed)) {
+    if (entry.path().extension() == ".json") return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<RecordingPlan> PlanRecording(const TypedOptions& typed,
+                                    const std::vector<std::string>& command, bool inside) {
+  const auto program = FindProgram(command.front());
+  if (!program) return std::unexpected(program.error());
+  const auto library = FindAgent(typed.agent);
+  if (!library) return std::unexpected(library.error());
+  auto resolved = OptionsOf(typed, options::ProfileName(command));
+  if (!resolved) return std::unexpected(resolved.error());
+  options::AgentOptions& options = resolved->options;
+  const options::Children children = ChildrenOf(command, options.children);
+  const bool environment = children != options::Children::kNo;
+  options.children = environment ? children : options::Children::kAuto;
+  const AgentPlace place = {.environment = environment,
+                            .tool_options = Environment("JAVA_TOOL_OPTIONS"),
+                            .hooks = RecordsHooks(options, *program),
+                            .preload = Environment("LD_PRELOAD"),
+                            .asan_options = Environment("ASAN_OPTIONS")};
+  const auto with_agent = [&](std::string_view text) {
+    return WithAgent(command, *library, text, place);
+  };
+  if (const auto runnable = with_agent(""); !runnable) return std::unexpected(runnable.error());
+  if (const auto limited = Limit(*resolved, typed.force); !limited)
+    return std::unexpected(limited.error());
+  if (!inside) {
+    const auto directory = PreparePlace(options.out, typed.force);
+    if (!directory) return std::unexpected(directory.error());
+    options.out = directory->string();
+  }
+  auto launch = with_agent(options::ToString(options));
+  if (!launch) return std::unexpected(launch.error());
+  if (!Environment(kOptionsVariable).empty())
+    launch->environment.emplace_back(kOptionsVariable, "");
+  return RecordingPlan{*std::move(launch), std::move(options), std::move(resolved->notes),
+                       library->filename().string(), resolved->traced};
+}
+
+Result<AttachPlan> PlanAttach(const TypedOptions& typed, const std::string& name) {
+  const auto library = FindAgent(typed.agent);
+  if (!library) return std::unexpected(library.error());
+  auto resolved = OptionsOf(typed, name);
+  if (!resolved) return std::unexpected(resolved.error());
+  if (const auto limited = Limit(*resolved, typed.force); !limited)
+    return std::unexpected(limited.error());
+  options::AgentOptions& options = resolved->options;
+  const auto place = PlaceOf(options, typed.force);
+  if (!place) return std::unexpected(place.error());
+  fs::path final_place = fs::absolute(options.out).lexically_normal();
+  options.out = place->string();
+  return AttachPlan{*library, std::move(options), std::move(final_place),
+                    std::move(resolved->notes)};
+}
+
+std::string UncalibratedNote(options::Mode mode) {
+  if (mode != options::Mode::kCallflow || AnyTable()) return "";
+  return "not calibrated: times will include the profiler's overhead; run `jprof calibrate` once";
+}
+
+}  // namespace jprof::record

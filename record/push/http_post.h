@@ -1,0 +1,39 @@
+// Sends one HTTP request by libcurl, which is loaded when it is used, because it and the libraries
+// it needs would double the time that every command takes to start.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/result.h"
+
+namespace jprof::record {
+
+// A part of a form.
+struct FormFile {
+  std::string field, file_name, content_type;
+  std::string bytes;
+};
+
+struct HttpPost {
+  std::string url;  // http or https
+  std::vector<std::string> headers;
+  std::vector<FormFile> form;  // if empty, `body` is sent
+  std::string body;
+  long timeout_seconds = 30;  // for the whole request; connecting may take 10 at most
+};
+
+struct HttpAnswer {
+  long status = 0;
+  std::string text;  // at most the first 4 kB
+};
+
+// Sends the request and follows no redirection. Fails, with libcurl's reason, if there was no
+// response, or if libcurl is not installed.
+Result<HttpAnswer> Post(const HttpPost& post);
+
+// Returns `text` as a part of a URL's query: what is not a letter, a digit or one of "-._~" is %XX.
+std::string UrlEncoded(std::string_view text);
+
+}  // namespace jprof::record
