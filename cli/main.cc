@@ -1,6 +1,7 @@
 // Implements the `jprof` command with its table of subcommands.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
 #include <new>
@@ -19,7 +20,7 @@ struct Subcommand {
   const char* group;  // a heading of the help
   const char* name;
   const char* description;
-  Action (*declare)(CLI::App& sub, const Command& command);
+  Action (*declare)(CommandLine line, const Command& command);
 };
 
 constexpr char kPrepare[] = "Prepare";
@@ -87,8 +88,9 @@ constexpr Subcommand kSubcommands[] = {
 void AddSubcommands(CLI::App& app, const Command& command, int& exit_code) {
   for (const Subcommand& row : kSubcommands) {
     CLI::App* sub = app.add_subcommand(row.name, row.description)->group(row.group);
-    sub->callback(
-        [action = row.declare(*sub, command), &exit_code] { exit_code = ExitStatusOf(action()); });
+    sub->callback([action = row.declare(CommandLine(*sub), command), &exit_code] {
+      exit_code = ExitStatusOf(action());
+    });
   }
 }
 
@@ -127,7 +129,7 @@ int Main(int argc, char** argv) {
     PrintError(error.what());
     return 1;
   }
-  if (app.get_subcommands().empty()) PrintStartPage(app);
+  if (app.get_subcommands().empty()) PrintStartPage(TreeOf(app));
   return exit_code;
 }
 

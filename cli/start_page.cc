@@ -35,30 +35,30 @@ std::string Situation(const StartFacts& facts) {
 
 }  // namespace
 
-std::vector<std::string> GroupLines(const CLI::App& app) {
+std::vector<std::string> GroupLines(const CommandNode& root) {
   std::vector<std::pair<std::string, std::string>> groups;
-  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-    const std::string group = sub->get_group();
-    auto found = std::ranges::find(groups, group, &std::pair<std::string, std::string>::first);
-    if (found == groups.end()) found = groups.insert(groups.end(), {group, ""});
-    found->second += (found->second.empty() ? "" : ", ") + sub->get_name();
+  for (const CommandNode& command : root.commands) {
+    auto found =
+        std::ranges::find(groups, command.group, &std::pair<std::string, std::string>::first);
+    if (found == groups.end()) found = groups.insert(groups.end(), {command.group, ""});
+    found->second += (found->second.empty() ? "" : ", ") + command.name;
   }
   std::vector<std::string> lines;
   for (const auto& [group, names] : groups) lines.push_back(fmt::format("{:<23}{}", group, names));
   return lines;
 }
 
-std::string StartPage(const CLI::App& app, const StartFacts& facts) {
-  std::string text = app.get_description() + "\n" + kFirstCommands;
-  for (const std::string& line : GroupLines(app)) text += "  " + line + "\n";
+std::string StartPage(const CommandNode& root, const StartFacts& facts) {
+  std::string text = root.description + "\n" + kFirstCommands;
+  for (const std::string& line : GroupLines(root)) text += "  " + line + "\n";
   return text + "\n" + Situation(facts) + kMoreHelp;
 }
 
-void PrintStartPage(const CLI::App& app) {
+void PrintStartPage(const CommandNode& root) {
   const std::string profile = FindNewestProfile(/*combined=*/true);
   const StartFacts facts = {.tables = calibrate::StoredTables().size(),
                             .profile = profile.empty() ? "" : record::DisplayPath(profile)};
-  fmt::print("{}", StartPage(app, facts));
+  fmt::print("{}", StartPage(root, facts));
 }
 
 }  // namespace jprof::cli

@@ -1,9 +1,10 @@
 // Prints the page of `jprof` without arguments: where to start.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
+
+#include "cli/shell/command_tree.h"
 
 namespace jprof::cli {
 
@@ -14,12 +15,12 @@ struct StartFacts {
 
 // Returns the groups with their commands, in the order of the help:
 // "Read results   report, combine, info".
-std::vector<std::string> GroupLines(const CLI::App& app);
+std::vector<std::string> GroupLines(const CommandNode& root);
 
 // Returns the whole text. Pure.
-std::string StartPage(const CLI::App& app, const StartFacts& facts);
+std::string StartPage(const CommandNode& root, const StartFacts& facts);
 
 // Prints the page for this user and the working directory.
-void PrintStartPage(const CLI::App& app);
+void PrintStartPage(const CommandNode& root);
 
 }  // namespace jprof::cli

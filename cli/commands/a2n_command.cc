@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -20,11 +19,11 @@
 #include "common/procfs.h"
 #include "profile/files/printable_text.h"
 #include "record/run/scoped_user.h"
+#include "reports/print/json_writer.h"
 
 namespace jprof::cli {
 namespace {
 
-using nlohmann::ordered_json;
 using profile::CleanText;
 
 struct A2nArguments {
@@ -88,9 +87,9 @@ class AddressPrinter {
     } else {
       PrintText(place, frames);
     }
-    std::fwrite(out_.data(), 1, out_.size(), stdout);
-    out_.clear();
   }
+
+  Result<void> Flush() { return out_.Finish(); }
 
   std::vector<a2n::Complaint> Complaints() const { return resolver_.Complaints(); }
 
@@ -147,38 +146,45 @@ class AddressPrinter {
   void PrintText(const a2n::Place& place, const std::vector<a2n::Frame>& frames) {
     for (const a2n::Frame& frame : frames) {
       if (arguments_.functions)
-        fmt::format_to(std::back_inserter(out_), "{}\n",
-                       Unknown(place, frame) ? "??" : CleanText(frame.function));
+        out_.Print("{}\n", Unknown(place, frame) ? "??" : CleanText(frame.function));
       if (frame.file.empty()) {
-        out_ += "??:0\n";
+        out_.Text("??:0\n");
       } else {
-        fmt::format_to(std::back_inserter(out_), "{}:{}\n", CleanText(frame.file),
-                       frame.line == 0 ? "?" : std::to_string(frame.line));
+        out_.Print("{}:{}\n", CleanText(frame.file),
+                   frame.line == 0 ? "?" : std::to_string(frame.line));
       }
     }
   }
 
   void PrintJson(uint64_t address, const a2n::Place& place, const std::vector<a2n::Frame>& frames) {
-    ordered_json line = {{"address", fmt::format("{:#x}", address)},
-                         {"outcome", Word(place.outcome)},
-                         {"module", CleanText(place.module)},
-                         {"symbol", CleanText(place.symbol)}};
+    reports::JsonWriter json(out_);
+    json.StartObject();
+    json.Member("address", fmt::format("{:#x}", address));
+    json.Member("outcome", Word(place.outcome));
+    json.Member("module", place.module);
+    json.Member("symbol", place.symbol);
     if (place.outcome == a2n::Outcome::kSymbol) {
-      line["symbol_start"] = fmt::format("{:#x}", place.symbol_start);
-      line["symbol_size"] = place.symbol_size;
-      line["offset"] = place.offset;
+      json.Member("symbol_start", fmt::format("{:#x}", place.symbol_start));
+      json.Member("symbol_size", place.symbol_size);
+      json.Member("offset", place.offset);
     }
-    line["frames"] = ordered_json::array();
-    for (const a2n::Frame& frame : frames)
-      line["frames"].push_back({{"function", CleanText(frame.function)},
-                                {"file", CleanText(frame.file)},
-                                {"line", frame.line}});
-    out_ += line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+    json.Key("frames");
+    json.StartArray();
+    for (const a2n::Frame& frame : frames) {
+      json.StartObject();
+      json.Member("function", frame.function);
+      json.Member("file", frame.file);
+      json.Member("line", frame.line);
+      json.EndObject();
+    }
+    json.EndArray();
+    json.EndObject();
+    json.Finish();
   }
 
   const A2nArguments& arguments_;
   a2n::Resolver resolver_;
-  std::string out_;
+  reports::Output out_{stdout};
   double began_ = Seconds();
   std::vector<uint64_t> addresses_;
 };
@@ -218,7 +224,7 @@ Result<void> PrintInput(AddressPrinter& printer) {
     if (auto printed = PrintLines(printer, std::string_view(text).substr(0, whole)); !printed)
       return printed;
     text.erase(0, whole);
-    std::fflush(stdout);
+    if (auto written = printer.Flush(); !written) return written;
     if (got <= 0) return {};
     if (text.size() > kLongestLine) return WrongUse("a line of standard input is not an address");
   }
@@ -238,7 +244,7 @@ Result<int> Run(const A2nArguments& arguments) {
   for (const uint64_t address : addresses) printer.Print(address);
   Result<void> done;
   if (addresses.empty()) done = PrintInput(printer);
-  std::fflush(stdout);
+  if (auto written = printer.Flush(); done) done = written;
   if (arguments.timing) printer.PrintTiming();
   if (!arguments.quiet)
     for (const a2n::Complaint& complaint : printer.Complaints()) PrintError(complaint.text);
@@ -247,32 +253,28 @@ Result<int> Run(const A2nArguments& arguments) {
 
 }  // namespace
 
-Action A2nCommand(CLI::App& sub, const Command&) {
+Action A2nCommand(CommandLine line, const Command&) {
   auto arguments = std::make_shared<A2nArguments>();
-  sub.add_option("-e,--exe", arguments->file,
-                 "Resolve addresses of this file, as nm and objdump print them")
-      ->type_name("FILE");
-  sub.add_option("-p,--pid", arguments->pid,
-                 "Resolve addresses of this running process (also reads its perf map)")
-      ->type_name("PID");
-  sub.add_flag("-f,--functions", arguments->functions,
-               "Print the function on a line before file:line");
-  sub.add_flag("-i,--inlines", arguments->inlined,
-               "Also print the functions that it was inlined into");
-  sub.add_flag("--mangled", arguments->mangled, "Do not demangle C++ and Rust names");
-  sub.add_flag("-q,--quiet", arguments->quiet, "Do not report on stderr why names are missing");
-  sub.add_flag("--timing", arguments->timing, "Report the elapsed time on stderr");
-  sub.add_option("--format", arguments->format,
-                 "text (default), or json: one object per line, always with functions")
-      ->type_name("F")
-      ->check(CLI::IsMember({"text", "json"}));
-  sub.add_option("--debug-folder", arguments->options.debug_folders,
-                 "Directory of debug files (/usr/lib/debug)")
-      ->type_name("DIR")
-      ->allow_extra_args(false);
-  sub.add_option("ADDR", arguments->addresses,
-                 "Addresses in hexadecimal; without any, they are read from standard input");
-  sub.footer(
+  line.Option("-e,--exe", arguments->file, "FILE",
+              "Resolve addresses of this file, as nm and objdump print them");
+  line.Option("-p,--pid", arguments->pid, "PID",
+              "Resolve addresses of this running process (also reads its perf map)");
+  line.Flag("-f,--functions", arguments->functions,
+            "Print the function on a line before file:line");
+  line.Flag("-i,--inlines", arguments->inlined,
+            "Also print the functions that it was inlined into");
+  line.Flag("--mangled", arguments->mangled, "Do not demangle C++ and Rust names");
+  line.Flag("-q,--quiet", arguments->quiet, "Do not report on stderr why names are missing");
+  line.Flag("--timing", arguments->timing, "Report the elapsed time on stderr");
+  line.Option("--format", arguments->format, "F",
+              "text (default), or json: one object per line, always with functions")
+      .OneOf({"text", "json"});
+  line.Option("--debug-folder", arguments->options.debug_folders, "DIR",
+              "Directory of debug files (/usr/lib/debug)")
+      .OneValueEach();
+  line.Option("ADDR", arguments->addresses, "",
+              "Addresses in hexadecimal; without any, they are read from standard input");
+  line.Footer(
       "Examples:\n"
       "  jprof a2n -e /lib/x86_64-linux-gnu/libc.so.6 -f "
       "-i 26e50   one address with inlined functions\n"

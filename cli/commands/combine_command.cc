@@ -170,7 +170,7 @@ Result<void> CopyAll(const std::vector<Reader>& readers, const profile::Combined
     auto copied = record::CopyProfile(readers[i].directory(), out / meta.runs[i].profile);
     if (!copied) return copied;
   }
-  return WriteRuns(out, meta);
+  return record::WriteRuns(out, meta);
 }
 
 Result<void> Combine(const CombineArguments& arguments) {
@@ -191,21 +191,19 @@ Result<void> Combine(const CombineArguments& arguments) {
 
 }  // namespace
 
-Action CombineCommand(CLI::App& sub, const Command&) {
+Action CombineCommand(CommandLine line, const Command&) {
   auto arguments = std::make_shared<CombineArguments>();
-  sub.footer(
+  line.Footer(
       "The profiles are copied. `jprof profile` does "
       "all this for a program that can be run again.\n\n"
       "Examples:\n"
       "  jprof combine counted.jprof sampled.jprof -o app.jprof     of a server, for instance\n"
       "  jprof combine tree.jprof monday.jprof friday.jprof -o app.jprof\n"
       "  jprof report combined app.jprof");
-  sub.add_option("PROFILES", arguments->profiles,
-                 "COUNTED SAMPLED...: a profile of callflow or calltree, then those of scs")
-      ->type_name("PROFILE");
-  sub.add_option("-o,--out", arguments->out, "The directory of the combined profile")
-      ->type_name("DIR");
-  sub.add_flag("--force", arguments->force, "Replace an existing profile");
+  line.Option("PROFILES", arguments->profiles, "PROFILE",
+              "COUNTED SAMPLED...: a profile of callflow or calltree, then those of scs");
+  line.Option("-o,--out", arguments->out, "DIR", "The directory of the combined profile");
+  line.Flag("--force", arguments->force, "Replace an existing profile");
   return [arguments] { return StatusOf(Combine(*arguments)); };
 }
 

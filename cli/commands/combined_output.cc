@@ -4,14 +4,9 @@
 
 #include "cli/shared/profile_source.h"
 #include "cli/shared/usage_error.h"
-#include "profile/files/whole_file.h"
 #include "record/place/recording_summary.h"
 
 namespace jprof::cli {
-
-Result<void> WriteRuns(const std::filesystem::path& directory, const profile::CombinedMeta& meta) {
-  return profile::WriteWholeFile(directory / profile::kRunsFile, profile::ToJson(meta));
-}
 
 Result<void> PrintCombinedReport(const std::filesystem::path& directory, std::FILE* to) {
   auto combined = OpenCombined(directory.string(), {});

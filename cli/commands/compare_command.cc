@@ -99,31 +99,27 @@ Result<void> Run(CompareArguments arguments) {
 
 }  // namespace
 
-Action CompareCommand(CLI::App& sub, const Command&) {
+Action CompareCommand(CommandLine line, const Command&) {
   auto arguments = std::make_shared<CompareArguments>();
-  sub.footer(
+  line.Footer(
       "Examples:\n"
       "  jprof compare app.jprof                      which callers make methods hot, and what the "
       "flat profile hides\n"
       "  jprof compare before.jprof after.jprof       differences, and which of them are noise\n"
       "  jprof compare exact.jprof sampled.jprof      callflow and sampling of the same program\n"
       "  jprof compare a.jprof b.jprof -o diff.html   the same as a page for a browser");
-  sub.add_option(
-         "A", arguments->a,
-         "A profile of callflow, scs or calltree --sample; default: the newest *.jprof here")
-      ->type_name("PROFILE");
-  sub.add_option("B", arguments->b, "The profile to compare it with")->type_name("PROFILE");
-  sub.add_option("--format", arguments->format,
-                 "text (default), json or html; else by the extension of -o")
-      ->type_name("text|json|html");
-  sub.add_option("-o,--out", arguments->out, "Write to this file")->type_name("FILE");
-  sub.add_option("--metric", arguments->options.metric,
-                 "The metric or event to compare; NAME,NAME: A's and B's")
-      ->type_name("NAME");
-  sub.add_option("--top", arguments->options.top, "Rows of each list (10)");
-  sub.add_flag("--absolute", arguments->options.absolute,
-               "Compare values, not shares; both must have the same unit");
-  AddTableOptions(sub, arguments->table);
+  line.Option("A", arguments->a, "PROFILE",
+              "A profile of callflow, scs or calltree --sample; default: the newest *.jprof here");
+  line.Option("B", arguments->b, "PROFILE", "The profile to compare it with");
+  line.Option("--format", arguments->format, "text|json|html",
+              "text (default), json or html; else by the extension of -o");
+  line.Option("-o,--out", arguments->out, "FILE", "Write to this file");
+  line.Option("--metric", arguments->options.metric, "NAME",
+              "The metric or event to compare; NAME,NAME: A's and B's");
+  line.Option("--top", arguments->options.top, "", "Rows of each list (10)");
+  line.Flag("--absolute", arguments->options.absolute,
+            "Compare values, not shares; both must have the same unit");
+  AddTableOptions(line, arguments->table);
   return [arguments] { return StatusOf(Run(*arguments)); };
 }
 

@@ -122,18 +122,16 @@ Result<int> Cpi(const CpiArguments& arguments, const Command& command) {
 
 }  // namespace
 
-Action CpiCommand(CLI::App& sub, const Command& command) {
+Action CpiCommand(CommandLine line, const Command& command) {
   auto arguments = std::make_shared<CpiArguments>();
-  sub.footer(kCpiFooter);
+  line.Footer(kCpiFooter);
   CpiArguments& a = *arguments;
-  sub.add_option("-p,--pid", a.pid, "Count this process; default: the whole machine")
-      ->type_name("PID")
-      ->check(CLI::PositiveNumber);
-  sub.add_option("--interval", a.interval, "Seconds")->check(CLI::Range(0.01, 1e6));
-  sub.add_option("--count", a.count, "Number of intervals (1)")->check(CLI::PositiveNumber);
-  sub.add_option("--format", a.format, "text (default), json or csv")->type_name("text|json|csv");
-  sub.add_option("-o,--output", a.out, "File for the figures; - is standard output")
-      ->type_name("FILE");
+  line.Option("-p,--pid", a.pid, "PID", "Count this process; default: the whole machine")
+      .Positive();
+  line.Option("--interval", a.interval, "", "Seconds").Between(0.01, 1e6);
+  line.Option("--count", a.count, "", "Number of intervals (1)").Positive();
+  line.Option("--format", a.format, "text|json|csv", "text (default), json or csv");
+  line.Option("-o,--output", a.out, "FILE", "File for the figures; - is standard output");
   return [arguments, &command] { return Cpi(*arguments, command); };
 }
 

@@ -89,16 +89,15 @@ Result<int> Run(const CtlArguments& arguments) {
 
 }  // namespace
 
-Action CtlCommand(CLI::App& sub, const Command&) {
+Action CtlCommand(CommandLine line, const Command&) {
   auto arguments = std::make_shared<CtlArguments>();
-  sub.footer(kCtlFooter);
-  sub.add_option("pid", arguments->pid,
-                 "The JVM's process id; without it, lists the JVMs that listen")
-      ->type_name("PID");
-  sub.add_option("command", arguments->command, "start, stop, flush, reset or status (default)")
-      ->type_name("start|stop|flush|reset|status");
-  sub.add_option("--timeout", arguments->timeout, "Seconds to wait for the answer (5)")
-      ->check(CLI::Range(0.001, 86400.0));
+  line.Footer(kCtlFooter);
+  line.Option("pid", arguments->pid, "PID",
+              "The JVM's process id; without it, lists the JVMs that listen");
+  line.Option("command", arguments->command, "start|stop|flush|reset|status",
+              "start, stop, flush, reset or status (default)");
+  line.Option("--timeout", arguments->timeout, "", "Seconds to wait for the answer (5)")
+      .Between(0.001, 86400.0);
   return [arguments] { return Run(*arguments); };
 }
 

@@ -48,10 +48,10 @@ Result<int> Detach(const std::string& text) {
 
 }  // namespace
 
-Action DetachCommand(CLI::App& sub, const Command&) {
+Action DetachCommand(CommandLine line, const Command&) {
   auto pid = std::make_shared<std::string>();
-  sub.footer(kDetachFooter);
-  sub.add_option("pid", *pid, "The JVM's process id")->type_name("PID")->required();
+  line.Footer(kDetachFooter);
+  line.Option("pid", *pid, "PID", "The JVM's process id").Required();
   return [pid] { return Detach(*pid); };
 }
 

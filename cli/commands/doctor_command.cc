@@ -1,26 +1,23 @@
 // `jprof doctor`: checks the machine and its JVMs.
 #include <fmt/format.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <ranges>
 
 #include "cli/commands/doctor_text.h"
 #include "cli/shared/choices.h"
 #include "cli/shared/commands.h"
+#include "cli/shared/json_output.h"
 #include "record/doctor/doctor_summary.h"
 #include "record/run/installation.h"
+#include "record/run/temporary_folder.h"
 
 namespace jprof::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::ordered_json;
 using record::DoctorChecks;
 
 constexpr char kDoctorFooter[] =
@@ -37,25 +34,6 @@ Examples:
 
 struct DoctorArguments {
   std::string java, agent, format = "text";
-};
-
-// Makes a folder for the JVMs' profiles, which is removed at the end.
-class TestFolder {
- public:
-  TestFolder() {
-    std::error_code failed;
-    std::string made = (fs::temp_directory_path(failed) / "jprof-doctor-XXXXXX").string();
-    if (mkdtemp(made.data()) != nullptr) path_ = made;
-  }
-  ~TestFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  TestFolder(const TestFolder&) = delete;
-  const fs::path& path() const { return path_; }  // empty if it could not be created
-
- private:
-  fs::path path_;
 };
 
 void ShowStep(const std::string& step) {
@@ -88,7 +66,7 @@ Result<record::DoctorFindings> Examine(const DoctorArguments& arguments) {
     return found;
   }
   found.agent = agent->string();
-  const TestFolder work;
+  const record::TemporaryFolder work("jprof-doctor");
   if (work.path().empty()) found.why_no_agent = "no temporary folder for tests: set TMPDIR";
   for (const record::FoundJvm& jvm : *jvms) {
     if (work.path().empty()) break;
@@ -98,16 +76,18 @@ Result<record::DoctorFindings> Examine(const DoctorArguments& arguments) {
   return found;
 }
 
-ordered_json ToJson(const DoctorChecks& checks) {
-  ordered_json rows = ordered_json::array();
+void JsonMember(std::string_view key, const DoctorChecks& checks, reports::JsonWriter& json) {
+  json.Key(key);
+  json.StartArray();
   for (const record::DoctorCheck& check : checks) {
-    const size_t start = check.name.find_first_not_of(' ');
-    rows.push_back({{"verdict", VerdictName(check.verdict)},
-                    {"name", check.name.substr(start)},
-                    {"detail", check.detail},
-                    {"remedy", check.remedy}});
+    json.StartObject();
+    json.Member("verdict", VerdictName(check.verdict));
+    json.Member("name", check.name.substr(check.name.find_first_not_of(' ')));
+    json.Member("detail", check.detail);
+    json.Member("remedy", check.remedy);
+    json.EndObject();
   }
-  return rows;
+  json.EndArray();
 }
 
 void PrintDoctorText(const DoctorChecks& machine, const DoctorChecks& java,
@@ -124,11 +104,15 @@ Result<int> Doctor(const DoctorArguments& arguments) {
   const DoctorChecks machine = CheckMachine(found->machine),
                      java = CheckJava(*found, time(nullptr)), summary = SummaryOf(*found);
   if (*format == reports::Format::kJson) {
-    fmt::print("{}\n", ordered_json{{"jprof", JPROF_VERSION},
-                                    {"machine", ToJson(machine)},
-                                    {"java", ToJson(java)},
-                                    {"commands", ToJson(summary)}}
-                           .dump(2, ' ', false, ordered_json::error_handler_t::replace));
+    const auto printed = PrintIndentedJson([&](reports::JsonWriter& json) {
+      json.StartObject();
+      json.Member("jprof", JPROF_VERSION);
+      JsonMember("machine", machine, json);
+      JsonMember("java", java, json);
+      JsonMember("commands", summary, json);
+      json.EndObject();
+    });
+    if (!printed) return std::unexpected(printed.error());
   } else {
     PrintDoctorText(machine, java, summary);
   }
@@ -137,15 +121,13 @@ Result<int> Doctor(const DoctorArguments& arguments) {
 
 }  // namespace
 
-Action DoctorCommand(CLI::App& sub, const Command&) {
+Action DoctorCommand(CommandLine line, const Command&) {
   const auto arguments = std::make_shared<DoctorArguments>();
-  sub.footer(kDoctorFooter);
-  sub.add_option("--java", arguments->java, "Test only this java program, or JDK's folder")
-      ->type_name("PATH");
-  sub.add_option("--agent", arguments->agent,
-                 "libjprof.so (JPROF_AGENT, else the one installed with this program)")
-      ->type_name("LIB");
-  sub.add_option("--format", arguments->format, "text (default) or json")->type_name("text|json");
+  line.Footer(kDoctorFooter);
+  line.Option("--java", arguments->java, "PATH", "Test only this java program, or JDK's folder");
+  line.Option("--agent", arguments->agent, "LIB",
+              "libjprof.so (JPROF_AGENT, else the one installed with this program)");
+  line.Option("--format", arguments->format, "text|json", "text (default) or json");
   return [arguments] { return Doctor(*arguments); };
 }
 

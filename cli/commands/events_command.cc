@@ -5,19 +5,16 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "cli/shared/choices.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/event_pattern.h"
-#include "cli/shared/record_options.h"
+#include "cli/shared/json_output.h"
 #include "cli/shared/usage_error.h"
 #include "ptm/names/event_name.h"
 
 namespace jprof::cli {
 namespace {
-
-using nlohmann::ordered_json;
 
 constexpr char kEventsFooter[] = R"(Examples:
   jprof events                                 all known names; "yes": can be counted here
@@ -35,7 +32,10 @@ struct EventsArguments {
 };
 
 struct Listed {
-  std::string name, description, lack;  // lack is empty if it can be counted
+  std::string name, description;
+  std::string why_not;  // why it cannot be counted here; empty if it can
+
+  bool CanBeCounted() const { return why_not.empty(); }
 };
 
 std::vector<Listed> List(const EventsArguments& arguments) {
@@ -43,70 +43,83 @@ std::vector<Listed> List(const EventsArguments& arguments) {
   for (std::string& name : ptm::KnownEvents()) names.push_back(std::move(name));
   std::vector<Listed> listed;
   for (const std::string& name : names) {
-    Listed one = {.name = name, .description = ptm::DescribeEvent(name), .lack = ""};
+    Listed one = {.name = name, .description = ptm::DescribeEvent(name), .why_not = ""};
     if (!MatchesPattern(name, arguments.pattern) &&
         !MatchesPattern(one.description, arguments.pattern))
       continue;
     const auto event = ptm::CheckMetrics({&name, 1});
-    if (!event) one.lack = event.error().message;
-    if (one.lack.empty() || !arguments.here) listed.push_back(std::move(one));
+    if (!event) one.why_not = event.error().message;
+    if (one.CanBeCounted() || !arguments.here) listed.push_back(std::move(one));
   }
   return listed;
 }
 
-void PrintList(const std::vector<Listed>& listed, reports::Format format) {
-  if (format == reports::Format::kJson) {
-    ordered_json events = ordered_json::array();
+Result<void> PrintJson(const std::vector<Listed>& listed) {
+  return PrintIndentedJson([&](reports::JsonWriter& json) {
+    json.StartObject();
+    json.Key("events");
+    json.StartArray();
     for (const Listed& one : listed) {
-      events.push_back({{"name", one.name},
-                        {"here", one.lack.empty()},
-                        {"description", one.description},
-                        {"lack", one.lack}});
+      json.StartObject();
+      json.Member("name", one.name);
+      json.Member("here", one.CanBeCounted());
+      json.Member("description", one.description);
+      json.Member("lack", one.why_not);
+      json.EndObject();
     }
-    fmt::print("{}\n", ordered_json{{"events", events}}.dump(
-                           2, ' ', false, ordered_json::error_handler_t::replace));
-    return;
-  }
+    json.EndArray();
+    json.EndObject();
+  });
+}
+
+void PrintText(const std::vector<Listed>& listed) {
   size_t width = 4;
   for (const Listed& one : listed) width = std::max(width, std::min<size_t>(one.name.size(), 40));
   fmt::print("HERE  {:<{}}  DESCRIPTION\n", "NAME", width);
   for (const Listed& one : listed) {
-    fmt::print("{:<4}  {:<{}}  {}\n", one.lack.empty() ? "yes" : "-", one.name, width,
+    fmt::print("{:<4}  {:<{}}  {}\n", one.CanBeCounted() ? "yes" : "-", one.name, width,
                one.description);
   }
 }
 
-Result<int> Search(const EventsArguments& arguments, reports::Format format) {
+Result<int> Search(const EventsArguments& arguments, bool json) {
   const std::vector<Listed> listed = List(arguments);
   if (listed.empty()) {
     return WrongUse(
         "no event has '{}' in its name or description{}; `jprof events` lists all events",
         arguments.pattern, arguments.here ? " and can be counted here" : "");
   }
-  PrintList(listed, format);
-  const auto lacks = [](const Listed& one) { return !one.lack.empty(); };
-  if (const auto first = std::ranges::find_if(listed, lacks); first != listed.end()) {
+  if (json) {
+    if (auto printed = PrintJson(listed); !printed) return std::unexpected(printed.error());
+  } else {
+    PrintText(listed);
+  }
+  const auto first = std::ranges::find(listed, false, &Listed::CanBeCounted);
+  if (first != listed.end()) {
     PrintError(fmt::format("{} of {} cannot be counted, e.g. {}",
-                           std::ranges::count_if(listed, lacks), listed.size(), first->lack));
+                           std::ranges::count(listed, false, &Listed::CanBeCounted), listed.size(),
+                           first->why_not));
   }
   return 0;
 }
 
-int Describe(const std::string& name, reports::Format format) {
+Result<int> Describe(const std::string& name, bool as_json) {
   const bool built_in = ptm::IsBuiltInMetric(name);
   const auto event = ptm::ResolveEvent(name);
   const auto checked = ptm::CheckMetrics({&name, 1});
   const std::vector<std::string> others = ptm::OtherNames(name);
   const std::string description = ptm::DescribeEvent(name);
-  if (format == reports::Format::kJson) {
-    fmt::print("{}\n", ordered_json{{"name", name},
-                                    {"description", description},
-                                    {"counts", built_in ? name : event->native},
-                                    {"other_names", others},
-                                    {"here", checked.has_value()},
-                                    {"lack", checked ? "" : checked.error().message}}
-                           .dump(2, ' ', false, ordered_json::error_handler_t::replace));
-    return 0;
+  if (as_json) {
+    return StatusOf(PrintIndentedJson([&](reports::JsonWriter& json) {
+      json.StartObject();
+      json.Member("name", name);
+      json.Member("description", description);
+      json.Member("counts", built_in ? name : event->native);
+      json.StringsMember("other_names", others);
+      json.Member("here", checked.has_value());
+      json.Member("lack", checked ? "" : checked.error().message);
+      json.EndObject();
+    }));
   }
   const auto line = [](const char* what, std::string_view text) {
     if (!text.empty()) fmt::print("{:<12} {}\n", what, text);
@@ -121,7 +134,7 @@ int Describe(const std::string& name, reports::Format format) {
 }
 
 Result<int> Together(const std::string& list) {
-  const auto metrics = ptm::CheckMetrics(SplitMetrics(list));
+  const auto metrics = ptm::CheckMetrics(ptm::SplitNames(list));
   if (!metrics) return std::unexpected(metrics.error());
   std::vector<ptm::EventSpec> events;
   for (const ptm::CheckedMetric& metric : metrics->metrics) {
@@ -148,22 +161,21 @@ Result<int> Events(const EventsArguments& arguments) {
   const bool exact =
       !arguments.pattern.empty() &&
       (ptm::IsBuiltInMetric(arguments.pattern) || ptm::ResolveEvent(arguments.pattern).has_value());
-  const auto as = static_cast<reports::Format>(*format);
-  return exact ? Result<int>(Describe(arguments.pattern, as)) : Search(arguments, as);
+  const bool json = *format == 1;
+  return exact ? Describe(arguments.pattern, json) : Search(arguments, json);
 }
 
 }  // namespace
 
-Action EventsCommand(CLI::App& sub, const Command&) {
+Action EventsCommand(CommandLine line, const Command&) {
   auto arguments = std::make_shared<EventsArguments>();
-  sub.footer(kEventsFooter);
-  sub.add_option("PATTERN", arguments->pattern,
-                 "A name to describe, or a text to search for in names and descriptions");
-  sub.add_flag("--here", arguments->here, "List only events that can be counted on this machine");
-  sub.add_option("--together", arguments->together,
-                 "Check whether A,B,C can be counted at the same time")
-      ->type_name("A,B,C");
-  sub.add_option("--format", arguments->format, "text (default) or json")->type_name("text|json");
+  line.Footer(kEventsFooter);
+  line.Option("PATTERN", arguments->pattern, "",
+              "A name to describe, or a text to search for in names and descriptions");
+  line.Flag("--here", arguments->here, "List only events that can be counted on this machine");
+  line.Option("--together", arguments->together, "A,B,C",
+              "Check whether A,B,C can be counted at the same time");
+  line.Option("--format", arguments->format, "text|json", "text (default) or json");
   return [arguments] { return Events(*arguments); };
 }
 

@@ -118,26 +118,24 @@ Result<void> Run(const ExportArguments& arguments) {
 
 }  // namespace
 
-Action ExportCommand(CLI::App& sub, const Command&) {
+Action ExportCommand(CommandLine line, const Command&) {
   auto arguments = std::make_shared<ExportArguments>();
   std::string list = "Formats:\n";
   for (const reports::ExportFormat& format : reports::ExportFormats())
     list += fmt::format("  {:<11}{}\n", format.name, format.help);
-  sub.footer(list +
-             "\nExamples:\n"
-             "  jprof export app.jprof                           app.pb.gz, for go tool pprof\n"
-             "  jprof export app.jprof --format callgrind        for KCachegrind\n"
-             "  jprof export app.jprof -o app.speedscope.json    the format of the file's name\n"
-             "  jprof export trace.jprof --format perfetto       every call, for ui.perfetto.dev\n"
-             "  jprof export app.jprof --format collapsed -o - | flamegraph.pl >app.svg");
-  AddExportOptions(sub, arguments->choice);
-  sub.add_option("--format", arguments->format,
-                 "One of " + ExportNames(", ") +
-                     "; default: that of -o's extension, else pprof, perfetto for a trace")
-      ->type_name(ExportNames("|"));
-  sub.add_option("-o,--out", arguments->out,
-                 "Write this file; - is standard output (default: named after the profile)")
-      ->type_name("FILE");
+  line.Footer(list +
+              "\nExamples:\n"
+              "  jprof export app.jprof                           app.pb.gz, for go tool pprof\n"
+              "  jprof export app.jprof --format callgrind        for KCachegrind\n"
+              "  jprof export app.jprof -o app.speedscope.json    the format of the file's name\n"
+              "  jprof export trace.jprof --format perfetto       every call, for ui.perfetto.dev\n"
+              "  jprof export app.jprof --format collapsed -o - | flamegraph.pl >app.svg");
+  AddExportOptions(line, arguments->choice);
+  line.Option("--format", arguments->format, ExportNames("|"),
+              "One of " + ExportNames(", ") +
+                  "; default: that of -o's extension, else pprof, perfetto for a trace");
+  line.Option("-o,--out", arguments->out, "FILE",
+              "Write this file; - is standard output (default: named after the profile)");
   return [arguments] { return StatusOf(Run(*arguments)); };
 }
 

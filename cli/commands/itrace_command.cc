@@ -88,10 +88,10 @@ Result<int> Itrace(const record::ItraceRequest& request, const Command& command)
 
 }  // namespace
 
-Action ItraceCommand(CLI::App& sub, const Command& command) {
+Action ItraceCommand(CommandLine line, const Command& command) {
   auto request = std::make_shared<record::ItraceRequest>();
   record::ItraceRequest& r = *request;
-  sub.footer(
+  line.Footer(
       "Examples:\n"
       "  jprof itrace -- ./app                          "
       "the main thread, from its first instruction\n"
@@ -101,33 +101,29 @@ Action ItraceCommand(CLI::App& sub, const Command& command) {
       "  jprof itrace --function com.acme.Foo.bar -- java -jar app.jar   a compiled Java method\n"
       "  jprof itrace -p 1234 --duration 1              one second of its main thread\n"
       "  jprof itrace --threads all --no-records -- ./app   only count, every thread");
-  sub.add_option("-p,--pid", r.pid, "Trace this process")->type_name("PID");
-  sub.add_option("--tid", r.tid, "Only this thread of the process")->type_name("TID");
-  sub.add_option("--threads", r.threads,
-                 "all: every thread (default: the one that reaches the begin)")
-      ->type_name("all")
-      ->check(CLI::IsMember({"all"}));
-  sub.add_option("--function", r.function,
-                 "From the entry of this function to its return: a symbol of the program or of a "
-                 "library, a Java method pkg.Class.name, or an address")
-      ->type_name("NAME");
-  sub.add_option("--from", r.from, "Begin at this function")->type_name("NAME");
-  sub.add_option("--to", r.to, "End at this function (with --from)")->type_name("NAME");
-  sub.add_option("--calls", r.calls, "How many calls of the function, 0: all (1)")->type_name("N");
-  sub.add_option("--instructions", r.instructions, "End exactly after so many instructions")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
-  sub.add_option("--duration", r.duration, "End after so many seconds")->check(CLI::PositiveNumber);
-  sub.add_option("--engine", r.engine,
-                 "auto (default), block: translated code, step: a stop at each instruction")
-      ->type_name("auto|block|step")
-      ->check(CLI::IsMember({"auto", "block", "step"}));
-  sub.add_flag("--no-records", r.no_records, "Count only, write no trace: faster");
-  sub.add_flag("--not-taken", r.not_taken, "Also record conditional branches that are not taken");
-  sub.add_flag("--no-pin", r.no_pin, "Do not bind the thread to one processor meanwhile");
-  sub.add_option("-o,--output", r.out, "The trace's directory (NAME.itrace)")->type_name("DIR");
-  sub.add_option("--agent", r.agent, "libjprof.so (JPROF_AGENT, else that of this installation)")
-      ->type_name("LIB");
+  line.Option("-p,--pid", r.pid, "PID", "Trace this process");
+  line.Option("--tid", r.tid, "TID", "Only this thread of the process");
+  line.Option("--threads", r.threads, "all",
+              "all: every thread (default: the one that reaches the begin)")
+      .OneOf({"all"});
+  line.Option("--function", r.function, "NAME",
+              "From the entry of this function to its return: a symbol of the program or of a "
+              "library, a Java method pkg.Class.name, or an address");
+  line.Option("--from", r.from, "NAME", "Begin at this function");
+  line.Option("--to", r.to, "NAME", "End at this function (with --from)");
+  line.Option("--calls", r.calls, "N", "How many calls of the function, 0: all (1)");
+  line.Option("--instructions", r.instructions, "N", "End exactly after so many instructions")
+      .Positive();
+  line.Option("--duration", r.duration, "", "End after so many seconds").Positive();
+  line.Option("--engine", r.engine, "auto|block|step",
+              "auto (default), block: translated code, step: a stop at each instruction")
+      .OneOf({"auto", "block", "step"});
+  line.Flag("--no-records", r.no_records, "Count only, write no trace: faster");
+  line.Flag("--not-taken", r.not_taken, "Also record conditional branches that are not taken");
+  line.Flag("--no-pin", r.no_pin, "Do not bind the thread to one processor meanwhile");
+  line.Option("-o,--output", r.out, "DIR", "The trace's directory (NAME.itrace)");
+  line.Option("--agent", r.agent, "LIB",
+              "libjprof.so (JPROF_AGENT, else that of this installation)");
   return [request, &command] { return Itrace(*request, command); };
 }
 

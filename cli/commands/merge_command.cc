@@ -135,9 +135,9 @@ Result<void> MergeProfiles(const MergeArguments& arguments) {
 
 }  // namespace
 
-Action MergeCommand(CLI::App& sub, const Command&) {
+Action MergeCommand(CommandLine line, const Command&) {
   auto arguments = std::make_shared<MergeArguments>();
-  sub.footer(
+  line.Footer(
       "Profiles of one mode (callflow, calltree or scs) with the same metrics can be merged. The "
       "merged profile has sums, and for every context the minimum, median and maximum of all "
       "profiles: jprof report prints both.\n\n"
@@ -146,14 +146,12 @@ Action MergeCommand(CLI::App& sub, const Command&) {
       "  jprof merge build.jprof -o all.jprof               a directory of several JVMs' profiles\n"
       "  jprof merge a.jprof b.jprof --threads keep -o both.jprof\n"
       "  jprof report log-rt app.jprof                      RUNS, MIN, MEDIAN, MAX: the imbalance");
-  sub.add_option("PROFILES", arguments->profiles, "The profiles")->required()->type_name("PROFILE");
-  sub.add_option("-o,--out", arguments->out, "The directory of the merged profile")
-      ->type_name("DIR");
-  sub.add_option("--threads", arguments->threads,
-                 "by-name: threads of the same name become one; keep: none, their names begin with "
-                 "the number of their profile; merge: all become one (default by-name)")
-      ->type_name("HOW");
-  sub.add_flag("--force", arguments->force, "Replace an existing profile");
+  line.Option("PROFILES", arguments->profiles, "PROFILE", "The profiles").Required();
+  line.Option("-o,--out", arguments->out, "DIR", "The directory of the merged profile");
+  line.Option("--threads", arguments->threads, "HOW",
+              "by-name: threads of the same name become one; keep: none, their names begin with "
+              "the number of their profile; merge: all become one (default by-name)");
+  line.Flag("--force", arguments->force, "Replace an existing profile");
   return [arguments] { return StatusOf(MergeProfiles(*arguments)); };
 }
 

@@ -6,21 +6,20 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/shared/commands.h"
 #include "cli/shared/event_pattern.h"
+#include "cli/shared/json_output.h"
+#include "cli/shared/usage_error.h"
 #include "ptm/capabilities.h"
 #include "ptm/names/event_name.h"
 #include "record/run/interrupt_cost.h"
 
 namespace jprof::cli {
 namespace {
-
-using nlohmann::ordered_json;
 
 constexpr char kMetricsFooter[] = R"(Examples:
   jprof metrics                          what can be measured here, and why not more
@@ -39,8 +38,8 @@ struct Arguments {
 
 struct EventList {
   std::vector<std::string> open;
-  size_t known = 0;        // names that match
-  std::string first_lack;  // why the first name that cannot be opened fails
+  size_t known = 0;          // names that match
+  std::string first_reason;  // why the first name that cannot be opened fails
 };
 
 // Returns the matching names that can be opened. Opening is the only way to test them.
@@ -52,8 +51,8 @@ EventList ListEvents(const std::string& pattern) {
     const auto event = ptm::CheckEvent(name);
     if (event) {
       list.open.push_back(name);
-    } else if (list.first_lack.empty()) {
-      list.first_lack = event.error().message;
+    } else if (list.first_reason.empty()) {
+      list.first_reason = event.error().message;
     }
   }
   return list;
@@ -66,14 +65,18 @@ Result<int> PrintEvents(const Arguments& options) {
                     options.pattern);
   }
   if (options.format == "json") {
-    fmt::print("{}\n", ordered_json{{"events", list.open}, {"known", list.known}}.dump(2));
-    return 0;
+    return StatusOf(PrintIndentedJson([&](reports::JsonWriter& json) {
+      json.StartObject();
+      json.StringsMember("events", list.open);
+      json.Member("known", list.known);
+      json.EndObject();
+    }));
   }
   for (const std::string& name : list.open) fmt::print("{}\n", name);
   const size_t closed = list.known - list.open.size();
   if (closed != 0) {
     fmt::print(stderr, "{} more known name{} cannot be counted here, e.g. {}\n", closed,
-               closed == 1 ? "" : "s", list.first_lack);
+               closed == 1 ? "" : "s", list.first_reason);
   }
   return 0;
 }
@@ -90,14 +93,17 @@ void PrintCapability(const ptm::Capability& capability) {
   if (!capability.lack.empty()) fmt::print("{:21}why: {}\n", "", capability.lack);
 }
 
-ordered_json ToJson(const ptm::Capability& capability) {
-  ordered_json figures = ordered_json::object();
-  for (const auto& [name, value] : capability.figures) figures[name] = value;
-  return {{"name", capability.name},
-          {"available", capability.available},
-          {"detail", capability.detail},
-          {"lack", capability.lack},
-          {"figures", figures}};
+void WriteJson(const ptm::Capability& capability, reports::JsonWriter& json) {
+  json.StartObject();
+  json.Member("name", capability.name);
+  json.Member("available", capability.available);
+  json.Member("detail", capability.detail);
+  json.Member("lack", capability.lack);
+  json.Key("figures");
+  json.StartObject();
+  for (const auto& [name, value] : capability.figures) DecimalMember(name, value, json);
+  json.EndObject();
+  json.EndObject();
 }
 
 // Describes PAPI as a capability: its version, and the number of presets that can be opened.
@@ -106,7 +112,7 @@ ptm::Capability Papi() {
   ptm::Capability papi{.name = "papi", .available = !presets.open.empty()};
   papi.detail = fmt::format("PAPI {}: {} of its {} presets can be counted here", ptm::PapiVersion(),
                             presets.open.size(), presets.known);
-  if (!papi.available) papi.lack = presets.first_lack;
+  if (!papi.available) papi.lack = presets.first_reason;
   return papi;
 }
 
@@ -117,21 +123,29 @@ std::string Kernel() {
 }
 
 template <typename T>
-ordered_json ToJson(const std::optional<T>& value) {
-  return value ? ordered_json(*value) : ordered_json(nullptr);
+void OptionalMember(std::string_view key, const std::optional<T>& value,
+                    reports::JsonWriter& json) {
+  if (value) return json.Member(key, *value);
+  json.Key(key);
+  json.Null();
 }
 
-void PrintJson(const ptm::Machine& machine, const std::vector<ptm::Capability>& capabilities,
-               std::optional<uint64_t> interrupt) {
-  ordered_json metrics = ordered_json::array();
-  for (const ptm::Capability& capability : capabilities) metrics.push_back(ToJson(capability));
-  fmt::print("{}\n", ordered_json{{"kernel", Kernel()},
-                                  {"virtual_machine", machine.virtual_machine},
-                                  {"pmu", machine.pmu},
-                                  {"perf_event_paranoid", ToJson(machine.paranoid)},
-                                  {"interrupt_ns", ToJson(interrupt)},
-                                  {"metrics", metrics}}
-                         .dump(2));
+Result<void> PrintJson(const ptm::Machine& machine,
+                       const std::vector<ptm::Capability>& capabilities,
+                       std::optional<uint64_t> interrupt) {
+  return PrintIndentedJson([&](reports::JsonWriter& json) {
+    json.StartObject();
+    json.Member("kernel", Kernel());
+    json.Member("virtual_machine", machine.virtual_machine);
+    json.Member("pmu", machine.pmu);
+    OptionalMember("perf_event_paranoid", machine.paranoid, json);
+    OptionalMember("interrupt_ns", interrupt, json);
+    json.Key("metrics");
+    json.StartArray();
+    for (const ptm::Capability& capability : capabilities) WriteJson(capability, json);
+    json.EndArray();
+    json.EndObject();
+  });
 }
 
 void PrintText(const ptm::Machine& machine, const std::vector<ptm::Capability>& capabilities,
@@ -145,33 +159,28 @@ void PrintText(const ptm::Machine& machine, const std::vector<ptm::Capability>& 
   fmt::print("Event names that can be counted here: jprof metrics --events\n");
 }
 
-int PrintCapabilities(const Arguments& options) {
+Result<int> PrintCapabilities(const Arguments& options) {
   const ptm::Machine machine = ptm::ReadMachine();
   std::vector<ptm::Capability> capabilities = ptm::FindCapabilities(machine);
   capabilities.push_back(Papi());
   const auto interrupt = record::KnownInterruptNanos();
-  if (options.format == "json") {
-    PrintJson(machine, capabilities, interrupt);
-  } else {
-    PrintText(machine, capabilities, interrupt);
-  }
+  if (options.format == "json") return StatusOf(PrintJson(machine, capabilities, interrupt));
+  PrintText(machine, capabilities, interrupt);
   return 0;
 }
 
 }  // namespace
 
-Action MetricsCommand(CLI::App& sub, const Command&) {
+Action MetricsCommand(CommandLine line, const Command&) {
   auto options = std::make_shared<Arguments>();
-  sub.footer(kMetricsFooter);
-  sub.add_option("--format", options->format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}));
-  CLI::Option* events = sub.add_option("--events", options->pattern,
-                                       "List the event names that can be opened; with PATTERN (* "
-                                       "and ? are wildcards) only those that match")
-                            ->expected(0, 1)
-                            ->type_name("[PATTERN]");
+  line.Footer(kMetricsFooter);
+  line.Option("--format", options->format, "", "text or json").OneOf({"text", "json"});
+  const Declared events = line.Option("--events", options->pattern, "[PATTERN]",
+                                      "List the event names that can be opened; with PATTERN (* "
+                                      "and ? are wildcards) only those that match")
+                              .OptionalValue();
   return [options, events] {
-    return events->count() > 0 ? PrintEvents(*options) : PrintCapabilities(*options);
+    return events.IsGiven() ? PrintEvents(*options) : PrintCapabilities(*options);
   };
 }
 

@@ -5,12 +5,13 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "cli/shared/choices.h"
 #include "cli/shared/commands.h"
+#include "cli/shared/json_output.h"
+#include "cli/shared/usage_error.h"
 #include "common/control_protocol.h"
 #include "options/java_program.h"
 #include "record/attach/jvm.h"
@@ -18,7 +19,6 @@
 namespace jprof::cli {
 namespace {
 
-using nlohmann::ordered_json;
 using record::Jvm;
 
 constexpr char kPsFooter[] = R"(Columns:
@@ -74,28 +74,33 @@ void PrintTable(const std::vector<Jvm>& jvms) {
   }
 }
 
-void PrintJson(const std::vector<Jvm>& jvms) {
-  ordered_json list = ordered_json::array();
-  for (const Jvm& jvm : jvms) {
-    list.push_back({{"pid", jvm.pid},
-                    {"user", UserName(jvm.user)},
-                    {"jdk", jvm.version},
-                    {"uptime_s", jvm.times.running},
-                    {"cpu_s", jvm.times.cpu},
-                    {"agent", jvm.has_agent},
-                    {"command", jvm.command}});
-  }
-  fmt::print("{}\n", ordered_json{{"jvms", list}}.dump(2, ' ', false,
-                                                       ordered_json::error_handler_t::replace));
+Result<void> PrintJson(const std::vector<Jvm>& jvms) {
+  return PrintIndentedJson([&](reports::JsonWriter& json) {
+    json.StartObject();
+    json.Key("jvms");
+    json.StartArray();
+    for (const Jvm& jvm : jvms) {
+      json.StartObject();
+      json.Member("pid", jvm.pid);
+      json.Member("user", UserName(jvm.user));
+      json.Member("jdk", jvm.version);
+      DecimalMember("uptime_s", jvm.times.running, json);
+      DecimalMember("cpu_s", jvm.times.cpu, json);
+      json.Member("agent", jvm.has_agent);
+      json.StringsMember("command", jvm.command);
+      json.EndObject();
+    }
+    json.EndArray();
+    json.EndObject();
+  });
 }
 
 Result<int> List(const std::string& format) {
   const auto chosen = Choose("--format", format, {"text", "json"});
   if (!chosen) return std::unexpected(chosen.error());
   const std::vector<Jvm> jvms = record::RunningJvms();
-  if (*chosen == 1) {
-    PrintJson(jvms);
-  } else if (jvms.empty()) {
+  if (*chosen == 1) return StatusOf(PrintJson(jvms));
+  if (jvms.empty()) {
     fmt::print("no JVM of {} runs\n", geteuid() == 0 ? "any user" : "this user");
   } else {
     PrintTable(jvms);
@@ -105,10 +110,10 @@ Result<int> List(const std::string& format) {
 
 }  // namespace
 
-Action PsCommand(CLI::App& sub, const Command&) {
+Action PsCommand(CommandLine line, const Command&) {
   auto format = std::make_shared<std::string>("text");
-  sub.footer(kPsFooter);
-  sub.add_option("--format", *format, "text (default) or json");
+  line.Footer(kPsFooter);
+  line.Option("--format", *format, "", "text (default) or json");
   return [format] { return List(*format); };
 }
 

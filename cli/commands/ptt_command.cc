@@ -92,18 +92,16 @@ Result<int> Ptt(const PttArguments& arguments, const Command& command) {
 
 }  // namespace
 
-Action PttCommand(CLI::App& sub, const Command& command) {
+Action PttCommand(CommandLine line, const Command& command) {
   auto arguments = std::make_shared<PttArguments>();
-  sub.footer(kPttFooter);
+  line.Footer(kPttFooter);
   PttArguments& a = *arguments;
-  sub.add_option("PID", a.pid, "Count this process and its descendants")
-      ->type_name("PID")
-      ->check(CLI::PositiveNumber);
-  sub.add_flag("-a,--all", a.all, "Count the whole machine");
-  sub.add_option("--interval", a.interval, "Seconds between tables; default: one table at the end")
-      ->check(CLI::Range(0.01, 1e6));
-  sub.add_option("--count", a.count, "Number of tables")->check(CLI::PositiveNumber);
-  AddCountingOptions(sub, a.counting, "text (default), json (one line per table) or csv",
+  line.Option("PID", a.pid, "PID", "Count this process and its descendants").Positive();
+  line.Flag("-a,--all", a.all, "Count the whole machine");
+  line.Option("--interval", a.interval, "", "Seconds between tables; default: one table at the end")
+      .Between(0.01, 1e6);
+  line.Option("--count", a.count, "", "Number of tables").Positive();
+  AddCountingOptions(line, a.counting, "text (default), json (one line per table) or csv",
                      "File for the tables; - is standard output");
   return [arguments, &command] { return Ptt(*arguments, command); };
 }

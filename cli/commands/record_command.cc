@@ -6,13 +6,15 @@
 #include <algorithm>
 #include <memory>
 
-#include "cli/shared/attached_recording.h"
 #include "cli/shared/commands.h"
+#include "cli/shared/process_id.h"
 #include "cli/shared/record_options.h"
-#include "cli/shared/recording_plan.h"
 #include "cli/shared/usage_error.h"
 #include "options/agent_options.h"
 #include "options/hook_variable.h"
+#include "record/agent/attached_recording.h"
+#include "record/agent/recording_plan.h"
+#include "record/agent/run_watch.h"
 #include "record/itrace/traced_run.h"
 #include "record/place/profile_place.h"
 #include "record/place/recording_summary.h"
@@ -22,7 +24,7 @@ namespace jprof::cli {
 namespace {
 
 using record::Outcome;
-using record::Run;
+using record::RecordingPlan;
 
 namespace fs = std::filesystem;
 
@@ -43,18 +45,18 @@ std::vector<uint32_t> LeftRunning(const RecordingPlan& plan) {
 }
 
 // Prints what was recorded, and returns the exit status.
-int Report(const RecordingPlan& plan, const Outcome& outcome, RunWatch& watch) {
+int Report(const RecordingPlan& plan, const Outcome& outcome, record::RunWatch& watch) {
   if (outcome.signal != 0) {
     PrintError(fmt::format("{} was ended by signal {} ({})", plan.launch.arguments.front(),
                            outcome.signal, strsignal(outcome.signal)));
   }
-  if (watch.ProfileIsGone()) return StatusOfGoneProfile(plan, outcome);
+  if (watch.ProfileIsGone()) return record::StatusOfGoneProfile(plan, outcome);
   const fs::path place = plan.options.out;
   const auto settled = record::SettleProfiles(place, LeftRunning(plan));
   const auto& profiles = settled.profiles;
   for (const std::string& note : settled.notes) PrintError(note);
   watch.PrintUnprofiled(profiles);
-  if (profiles.empty()) return StatusWithoutProfile(plan, outcome);
+  if (profiles.empty()) return record::StatusWithoutProfile(plan, outcome);
   constexpr int kJvmDidNotStart = 1;  // HotSpot's exit status
   if (outcome.ExitCode() == kJvmDidNotStart &&
       std::ranges::all_of(profiles, record::HasNotStarted)) {
@@ -72,29 +74,33 @@ int Report(const RecordingPlan& plan, const Outcome& outcome, RunWatch& watch) {
   return code == 0 && !recorded ? 2 : code;
 }
 
-Result<int> Record(const RecordOptions& typed, const Command& command) {
-  const auto plan = PlanRecording(typed, command);
+Result<int> Record(const TypedOptions& typed, const Command& command) {
+  const auto plan = record::PlanRecording(typed, command);
   if (!plan) return std::unexpected(plan.error());
   for (const std::string& note : plan->notes) PrintError(note);
   // For C and C++ functions the summary at the end names the command that calibrates.
-  if (const auto note = UncalibratedNote(typed.options.mode); !note.empty() && !RecordsHooks(*plan))
+  if (const auto note = record::UncalibratedNote(typed.options.mode);
+      !note.empty() && !RecordsHooks(*plan))
     PrintError(note);
-  RunWatch watch(*plan);
+  record::RunWatch watch(*plan);
   const auto outcome =
       plan->traced
           ? record::RunTraced(plan->launch,
                               {.begin = "jprof_instructions_begin", .end = "", .all_threads = true})
-          : Run(plan->launch, {}, watch.Observer());
+          : record::Run(plan->launch, {}, watch.Observer());
   if (!outcome) return std::unexpected(outcome.error());
   return Report(*plan, *outcome, watch);
 }
 
-Result<int> CheckAndRecord(const CLI::App& sub, const RecordOptions& typed,
+Result<int> CheckAndRecord(const CommandLine& line, const TypedOptions& typed,
                            const AttachArguments& attach, const Command& command) {
-  const auto good = CheckAttach(sub, typed, attach, command);
+  const auto good = CheckAttach(line, typed, attach, command);
   if (!good) return std::unexpected(good.error());
-  if (!attach.pid.empty()) return RecordRunning(typed, attach);
-  const auto checked = CheckCommand(sub, command);
+  if (!attach.pid.empty()) {
+    const auto pid = ParsePid(attach.pid, "jprof ps");
+    return pid ? record::RecordRunning(*pid, attach.duration, typed) : std::unexpected(pid.error());
+  }
+  const auto checked = CheckCommand(line, command);
   if (!checked) return std::unexpected(checked.error());
   return Record(typed, command);
 }
@@ -121,42 +127,42 @@ std::string ScsHelp() {
 }
 
 // Declares a command that records. `help` is the end of the footer.
-Action RecordingCommand(options::Mode mode, const std::string& help, CLI::App& sub,
+Action RecordingCommand(options::Mode mode, const std::string& help, CommandLine line,
                         const Command& command) {
   const bool attaches = mode != options::Mode::kTrace;
-  sub.footer(fmt::format(
+  line.Footer(fmt::format(
       "Give the command after --:  jprof {0} [options] -- java -jar app.jar\n"
       "Any other command profiles the JVMs that it starts:  jprof {0} -- mvn test{1}{2}",
-      sub.get_name(),
+      line.Name(),
       attaches ? fmt::format("\nOr a JVM that runs already:  jprof {} --pid PID --duration 30",
-                             sub.get_name())
+                             line.Name())
                : "",
       help));
-  sub.prefix_command();  // CheckAndRecord reports the first unknown argument
-  auto typed = std::make_shared<RecordOptions>();
+  line.AllowOthers();  // CheckAndRecord reports the first unknown argument
+  auto typed = std::make_shared<TypedOptions>();
   typed->options.mode = mode;
-  AddOptions(sub, *typed);
+  AddOptions(line, *typed);
   auto attach = std::make_shared<AttachArguments>();
-  if (attaches) AddAttachOptions(sub, mode, *attach);
-  return [&sub, typed, attach, &command] { return CheckAndRecord(sub, *typed, *attach, command); };
+  if (attaches) AddAttachOptions(line, mode, *attach);
+  return [line, typed, attach, &command] { return CheckAndRecord(line, *typed, *attach, command); };
 }
 
 }  // namespace
 
-Action CallflowCommand(CLI::App& sub, const Command& command) {
-  return RecordingCommand(options::Mode::kCallflow, "", sub, command);
+Action CallflowCommand(CommandLine line, const Command& command) {
+  return RecordingCommand(options::Mode::kCallflow, "", line, command);
 }
 
-Action CalltreeCommand(CLI::App& sub, const Command& command) {
-  return RecordingCommand(options::Mode::kCalltree, kCalltreeExamples, sub, command);
+Action CalltreeCommand(CommandLine line, const Command& command) {
+  return RecordingCommand(options::Mode::kCalltree, kCalltreeExamples, line, command);
 }
 
-Action TraceCommand(CLI::App& sub, const Command& command) {
-  return RecordingCommand(options::Mode::kTrace, "", sub, command);
+Action TraceCommand(CommandLine line, const Command& command) {
+  return RecordingCommand(options::Mode::kTrace, "", line, command);
 }
 
-Action ScsCommand(CLI::App& sub, const Command& command) {
-  return RecordingCommand(options::Mode::kScs, ScsHelp(), sub, command);
+Action ScsCommand(CommandLine line, const Command& command) {
+  return RecordingCommand(options::Mode::kScs, ScsHelp(), line, command);
 }
 
 }  // namespace jprof::cli

@@ -1,6 +1,7 @@
 // `jprof report`: prints a report of a profile.
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -281,13 +282,13 @@ std::string AllFormatNames() {
 
 }  // namespace
 
-Action ReportCommand(CLI::App& sub, const Command&) {
+Action ReportCommand(CommandLine line, const Command&) {
   auto arguments = std::make_shared<ReportArguments>();
-  arguments->command = &sub;
+  arguments->command = &line.app();
   std::string list = "Reports:\n";
   for (const reports::ReportEntry* report : reports::AllReports())
     list += fmt::format("  {:<10}{}\n", report->name, report->help);
-  sub.footer(
+  line.Footer(
       list +
       "\nExamples:\n"
       "  jprof report log-rt app.jprof                       the call tree\n"
@@ -306,43 +307,37 @@ Action ReportCommand(CLI::App& sub, const Command&) {
       "  jprof report log-rt --format json app.jprof | jq .  for programs "
       "(docs/PROFILE_FORMAT.md)");
   reports::Options& options = arguments->options;
-  sub.add_option(
-         "report", arguments->report,
-         "The report (default: log-rt; scs for a sampled profile, combined for a combined one)")
-      ->type_name(ReportNames());
-  sub.add_option("profile", arguments->directory,
-                 "The profile's directory; the newest *.jprof here if left out")
-      ->type_name("PROFILE");
-  sub.add_option("--format", arguments->format,
-                 "One of " + reports::FormatNames(reports::kAllFormats) +
-                     "; text is the default, and not every report has all")
-      ->type_name(AllFormatNames());
-  sub.add_option("--threads", arguments->threads,
-                 "separate (default) or merged: all threads as one tree")
-      ->type_name("separate|merged");
-  sub.add_option(
-         "--sort", arguments->sort,
-         "Sort siblings by first (first call; default except for scs), base (or samples) or calls")
-      ->type_name("first|base|calls");
-  sub.add_option("--min-percent", options.min_percent,
-                 "Fold subtrees below this share of the whole into one row")
-      ->check(CLI::Range(0.0, 100.0));
-  sub.add_option("--depth", options.depth, "Fold levels beyond this one");
-  sub.add_option("--metric", options.metric,
-                 "Only this metric or event, with its number of samples")
-      ->type_name("NAME");
-  sub.add_flag("--cumulative", options.cumulative, "Add the inclusive value of each row");
-  sub.add_flag("--raw", options.raw, "Show RAW, ADJUST, BASE and ERROR side by side");
-  AddArcOptions(sub, arguments->arc);
-  sub.add_flag("--static-letters", options.static_letters,
-               "Print lower-case type letters for static methods");
-  sub.add_option("-o,--out", arguments->out,
-                 "The file of report html (default: NAME.html; - is stdout)")
-      ->type_name("FILE");
-  AddTableOptions(sub, arguments->table);
-  sub.add_flag("--refit", arguments->refit,
-               "Refit the calibration table to samples of the same program: those of the combined "
-               "profile, or of these profiles (--refit=SAMPLED,SAMPLED...)")
+  line.Option(
+      "report", arguments->report, ReportNames(),
+      "The report (default: log-rt; scs for a sampled profile, combined for a combined one)");
+  line.Option("profile", arguments->directory, "PROFILE",
+              "The profile's directory; the newest *.jprof here if left out");
+  line.Option("--format", arguments->format, AllFormatNames(),
+              "One of " + reports::FormatNames(reports::kAllFormats) +
+                  "; text is the default, and not every report has all");
+  line.Option("--threads", arguments->threads, "separate|merged",
+              "separate (default) or merged: all threads as one tree");
+  line.Option(
+      "--sort", arguments->sort, "first|base|calls",
+      "Sort siblings by first (first call; default except for scs), base (or samples) or calls");
+  line.Option("--min-percent", options.min_percent, "",
+              "Fold subtrees below this share of the whole into one row")
+      .Between(0.0, 100.0);
+  line.Option("--depth", options.depth, "", "Fold levels beyond this one");
+  line.Option("--metric", options.metric, "NAME",
+              "Only this metric or event, with its number of samples");
+  line.Flag("--cumulative", options.cumulative, "Add the inclusive value of each row");
+  line.Flag("--raw", options.raw, "Show RAW, ADJUST, BASE and ERROR side by side");
+  AddArcOptions(line, arguments->arc);
+  line.Flag("--static-letters", options.static_letters,
+            "Print lower-case type letters for static methods");
+  line.Option("-o,--out", arguments->out, "FILE",
+              "The file of report html (default: NAME.html; - is stdout)");
+  AddTableOptions(line, arguments->table);
+  line.app()
+      .add_flag("--refit", arguments->refit,
+                "Refit the calibration table to samples of the same program: those of the combined "
+                "profile, or of these profiles (--refit=SAMPLED,SAMPLED...)")
       ->excludes("--uncalibrated");
   return [arguments] { return StatusOf(Run(*arguments)); };
 }

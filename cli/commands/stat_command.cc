@@ -67,12 +67,12 @@ Result<int> Stat(const StatArguments& arguments, const Command& command) {
 
 }  // namespace
 
-Action StatCommand(CLI::App& sub, const Command& command) {
+Action StatCommand(CommandLine line, const Command& command) {
   auto arguments = std::make_shared<StatArguments>();
-  sub.footer(kStatFooter);
-  AddCountingOptions(sub, arguments->counting, "text (default), json or csv",
+  line.Footer(kStatFooter);
+  AddCountingOptions(line, arguments->counting, "text (default), json or csv",
                      "File for the table; - is standard output");
-  sub.add_flag("--by-name", arguments->by_name, "Sum up the threads with the same name");
+  line.Flag("--by-name", arguments->by_name, "Sum up the threads with the same name");
   return [arguments, &command] { return Stat(*arguments, command); };
 }
 

@@ -57,9 +57,9 @@ Result<int> Tprof(TprofArguments arguments, const Command& command) {
 
 }  // namespace
 
-Action TprofCommand(CLI::App& sub, const Command& command) {
+Action TprofCommand(CommandLine line, const Command& command) {
   auto arguments = std::make_shared<TprofArguments>();
-  sub.footer(
+  line.Footer(
       "Examples:\n"
       "  jprof tprof --duration 10                      the whole machine for 10 s\n"
       "  jprof tprof -- java -jar app.jar               "
@@ -73,46 +73,42 @@ Action TprofCommand(CLI::App& sub, const Command& command) {
       "(recorded with --code)");
   TprofArguments& a = *arguments;
   record::TprofRequest& r = a.request;
-  sub.add_flag("-a,--all", r.all, "Sample the whole machine (default without -p and command)");
-  sub.add_option("-p,--pid", r.pids, "Sample these processes and their descendants")
-      ->type_name("PID");
-  sub.add_option("--rate", r.rate, "Samples per second on each CPU, up to 20000 (100)")
-      ->check(CLI::Range(uint64_t{1}, ptm::kMostRate));
-  sub.add_flag("--force-rate", r.force_rate,
-               "Keep the rate even if interrupts take more than a fifth of the time");
-  sub.add_option("--event", r.event, "Sample by this event instead of time (PAPI or perf name)")
-      ->type_name("NAME");
-  sub.add_option("--period", r.period, "Events per sample")->check(CLI::PositiveNumber);
-  sub.add_option("--duration", r.duration, "Seconds; default: until the command ends, or Ctrl-C")
-      ->check(CLI::PositiveNumber);
-  sub.add_option("--delay", r.delay, "Seconds before sampling begins")
-      ->check(CLI::NonNegativeNumber);
-  sub.add_flag("--chains", r.chains,
-               "Record call chains (frame pointers), for --callers and --format collapsed");
-  sub.add_flag("--code", r.code, "Record the instructions of jitted methods, for --annotate");
-  sub.add_flag("--children", r.children,
-               "Record the names of jitted code in every JVM that the command starts");
-  sub.add_flag_callback(
+  line.Flag("-a,--all", r.all, "Sample the whole machine (default without -p and command)");
+  line.Option("-p,--pid", r.pids, "PID", "Sample these processes and their descendants");
+  line.Option("--rate", r.rate, "", "Samples per second on each CPU, up to 20000 (100)")
+      .Between(uint64_t{1}, ptm::kMostRate);
+  line.Flag("--force-rate", r.force_rate,
+            "Keep the rate even if interrupts take more than a fifth of the time");
+  line.Option("--event", r.event, "NAME",
+              "Sample by this event instead of time (PAPI or perf name)");
+  line.Option("--period", r.period, "", "Events per sample").Positive();
+  line.Option("--duration", r.duration, "", "Seconds; default: until the command ends, or Ctrl-C")
+      .Positive();
+  line.Option("--delay", r.delay, "", "Seconds before sampling begins").NotNegative();
+  line.Flag("--chains", r.chains,
+            "Record call chains (frame pointers), for --callers and --format collapsed");
+  line.Flag("--code", r.code, "Record the instructions of jitted methods, for --annotate");
+  line.Flag("--children", r.children,
+            "Record the names of jitted code in every JVM that the command starts");
+  line.Flag(
       "--attach", [&r] { r.attach = true; },
       "Load the agent into sampled JVMs that run already, so that their jitted code has names "
       "(default with -p only)");
-  sub.add_flag_callback(
+  line.Flag(
       "--no-attach", [&r] { r.attach = false; }, "With -p: leave these JVMs alone");
-  sub.add_option("-o,--output", r.out, "The recording's directory")->type_name("DIR");
-  sub.add_option("--agent", r.agent, "libjprof.so (JPROF_AGENT, else that of this installation)")
-      ->type_name("LIB");
-  sub.add_option("--from", a.from, "Report this recording instead of making one")->type_name("DIR");
-  sub.add_option("--format", a.format, "text (default), json, csv, or collapsed (for flame graphs)")
-      ->type_name("text|json|csv|collapsed");
-  sub.add_option("--clip", a.report.clip, "Sum up rows below this percentage")
-      ->check(CLI::Range(0.0, 100.0));
-  sub.add_flag("--by-line", a.report.by_line,
-               "Print source lines below the symbols of Module_Symbol");
-  sub.add_option("--annotate", a.report.annotate,
-                 "Print the instructions of symbols whose names contain this, with ticks");
-  sub.add_option("--callers", a.report.callers,
-                 "Print the callers of symbols whose names contain this (recorded with --chains)")
-      ->excludes("--annotate");
+  line.Option("-o,--output", r.out, "DIR", "The recording's directory");
+  line.Option("--agent", r.agent, "LIB",
+              "libjprof.so (JPROF_AGENT, else that of this installation)");
+  line.Option("--from", a.from, "DIR", "Report this recording instead of making one");
+  line.Option("--format", a.format, "text|json|csv|collapsed",
+              "text (default), json, csv, or collapsed (for flame graphs)");
+  line.Option("--clip", a.report.clip, "", "Sum up rows below this percentage").Between(0.0, 100.0);
+  line.Flag("--by-line", a.report.by_line, "Print source lines below the symbols of Module_Symbol");
+  line.Option("--annotate", a.report.annotate, "",
+              "Print the instructions of symbols whose names contain this, with ticks");
+  line.Option("--callers", a.report.callers, "",
+              "Print the callers of symbols whose names contain this (recorded with --chains)")
+      .Excludes("--annotate");
   return [arguments, &command] { return Tprof(*arguments, command); };
 }
 

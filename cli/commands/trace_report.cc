@@ -117,20 +117,15 @@ void PrintTraceJson(const reports::ArcRecording& arcs, const TraceInfo& info,
 
 }  // namespace
 
-void AddArcOptions(CLI::App& command, reports::ArcOptions& options) {
-  command
-      .add_option("--top", options.top,
-                  "arc: only so many rows of each table, or functions of --listing")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
-  command
-      .add_option("--function", options.function,
-                  "arc: only functions whose names contain this, their callers and callees")
-      ->type_name("TEXT");
-  command.add_option("--tid", options.tid, "arc: only the thread with this number")
-      ->type_name("TID");
-  command.add_flag("--listing", options.listing,
-                   "arc: instructions of the hottest functions, with how often each was executed");
+void AddArcOptions(CommandLine line, reports::ArcOptions& options) {
+  line.Option("--top", options.top, "N",
+              "arc: only so many rows of each table, or functions of --listing")
+      .Positive();
+  line.Option("--function", options.function, "TEXT",
+              "arc: only functions whose names contain this, their callers and callees");
+  line.Option("--tid", options.tid, "TID", "arc: only the thread with this number");
+  line.Flag("--listing", options.listing,
+            "arc: instructions of the hottest functions, with how often each was executed");
 }
 
 Result<void> PrintTraceReport(const std::string& directory, const reports::ArcOptions& options) {

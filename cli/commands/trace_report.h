@@ -1,15 +1,15 @@
 // Prints the outputs of `report` and `info` for a trace of `jprof itrace`.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
+#include "cli/shared/command_line.h"
 #include "reports/itrace/arc.h"
 
 namespace jprof::cli {
 
 // Adds the options that only report arc has. `options` must outlive the app.
-void AddArcOptions(CLI::App& command, reports::ArcOptions& options);
+void AddArcOptions(CommandLine line, reports::ArcOptions& options);
 
 // Prints report arc. Fails if the directory is not such a trace, or if an option does not fit it.
 Result<void> PrintTraceReport(const std::string& directory, const reports::ArcOptions& options);

@@ -106,9 +106,9 @@ Result<void> View(ViewArguments arguments) {
 
 }  // namespace
 
-Action ViewCommand(CLI::App& sub, const Command&) {
+Action ViewCommand(CommandLine line, const Command&) {
   auto arguments = std::make_shared<ViewArguments>();
-  sub.footer(
+  line.Footer(
       "One file with flame graph, call tree, methods, contexts and plots, which needs no network "
       "and can be mailed (docs/VIEW.md). Without -o it is a temporary file.\n\n"
       "Examples:\n"
@@ -117,15 +117,14 @@ Action ViewCommand(CLI::App& sub, const Command&) {
       "  jprof view before.jprof after.jprof      two profiles, coloured by difference\n"
       "  jprof view app-tprof.jprof               a recording of jprof tprof\n"
       "  jprof view app.itrace                    a trace of jprof itrace");
-  sub.add_option("PROFILES", arguments->profiles,
-                 "A profile, a recording of tprof or itrace, or two profiles to compare; the "
-                 "newest *.jprof "
-                 "here if left out")
-      ->type_name("PROFILE");
-  sub.add_option("-o,--out", arguments->out, "Write this file and do not open it; - is stdout")
-      ->type_name("FILE");
-  sub.add_flag("--no-open", arguments->no_open, "Do not open the browser");
-  AddTableOptions(sub, arguments->table);
+  line.Option("PROFILES", arguments->profiles, "PROFILE",
+              "A profile, a recording of tprof or itrace, or two profiles to compare; the "
+              "newest *.jprof "
+              "here if left out");
+  line.Option("-o,--out", arguments->out, "FILE",
+              "Write this file and do not open it; - is stdout");
+  line.Flag("--no-open", arguments->no_open, "Do not open the browser");
+  AddTableOptions(line, arguments->table);
   return [arguments] {
     if (!arguments->out.empty()) arguments->no_open = true;
     return StatusOf(View(*arguments));

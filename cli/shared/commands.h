@@ -2,11 +2,11 @@
 // subcommand and returns what the subcommand does; main.cc has the table.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "cli/shared/command_line.h"
 #include "common/result.h"
 
 namespace jprof::cli {
@@ -18,35 +18,35 @@ using Command = std::vector<std::string>;
 // line on stderr and exits with 2 for wrong use, else 1.
 using Action = std::function<Result<int>()>;
 
-// These require a `sub` with its name and description, and in `command` the arguments after "--".
-// Both must outlive the action.
-Action A2nCommand(CLI::App& sub, const Command& command);
-Action CalibrateCommand(CLI::App& sub, const Command& command);
-Action CallflowCommand(CLI::App& sub, const Command& command);
-Action CalltreeCommand(CLI::App& sub, const Command& command);
-Action CombineCommand(CLI::App& sub, const Command& command);
-Action CompareCommand(CLI::App& sub, const Command& command);
-Action CompletionCommand(CLI::App& sub, const Command& command);
-Action CpiCommand(CLI::App& sub, const Command& command);
-Action CtlCommand(CLI::App& sub, const Command& command);
-Action DetachCommand(CLI::App& sub, const Command& command);
-Action DoctorCommand(CLI::App& sub, const Command& command);
-Action EventsCommand(CLI::App& sub, const Command& command);
-Action ExportCommand(CLI::App& sub, const Command& command);
-Action InfoCommand(CLI::App& sub, const Command& command);
-Action ItraceCommand(CLI::App& sub, const Command& command);
-Action ManCommand(CLI::App& sub, const Command& command);
-Action MergeCommand(CLI::App& sub, const Command& command);
-Action MetricsCommand(CLI::App& sub, const Command& command);
-Action ProfileCommand(CLI::App& sub, const Command& command);
-Action PsCommand(CLI::App& sub, const Command& command);
-Action PttCommand(CLI::App& sub, const Command& command);
-Action PushCommand(CLI::App& sub, const Command& command);
-Action ReportCommand(CLI::App& sub, const Command& command);
-Action ScsCommand(CLI::App& sub, const Command& command);
-Action StatCommand(CLI::App& sub, const Command& command);
-Action TprofCommand(CLI::App& sub, const Command& command);
-Action TraceCommand(CLI::App& sub, const Command& command);
-Action ViewCommand(CLI::App& sub, const Command& command);
+// These require a `line` with its name and description, and in `command` the arguments after "--",
+// which must outlive the action.
+Action A2nCommand(CommandLine line, const Command& command);
+Action CalibrateCommand(CommandLine line, const Command& command);
+Action CallflowCommand(CommandLine line, const Command& command);
+Action CalltreeCommand(CommandLine line, const Command& command);
+Action CombineCommand(CommandLine line, const Command& command);
+Action CompareCommand(CommandLine line, const Command& command);
+Action CompletionCommand(CommandLine line, const Command& command);
+Action CpiCommand(CommandLine line, const Command& command);
+Action CtlCommand(CommandLine line, const Command& command);
+Action DetachCommand(CommandLine line, const Command& command);
+Action DoctorCommand(CommandLine line, const Command& command);
+Action EventsCommand(CommandLine line, const Command& command);
+Action ExportCommand(CommandLine line, const Command& command);
+Action InfoCommand(CommandLine line, const Command& command);
+Action ItraceCommand(CommandLine line, const Command& command);
+Action ManCommand(CommandLine line, const Command& command);
+Action MergeCommand(CommandLine line, const Command& command);
+Action MetricsCommand(CommandLine line, const Command& command);
+Action ProfileCommand(CommandLine line, const Command& command);
+Action PsCommand(CommandLine line, const Command& command);
+Action PttCommand(CommandLine line, const Command& command);
+Action PushCommand(CommandLine line, const Command& command);
+Action ReportCommand(CommandLine line, const Command& command);
+Action ScsCommand(CommandLine line, const Command& command);
+Action StatCommand(CommandLine line, const Command& command);
+Action TprofCommand(CommandLine line, const Command& command);
+Action TraceCommand(CommandLine line, const Command& command);
+Action ViewCommand(CommandLine line, const Command& command);
 
 }  // namespace jprof::cli

@@ -3,18 +3,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "cli/shared/record_options.h"
 #include "common/errno_text.h"
 
 namespace jprof::cli {
-
-std::vector<std::string> SplitAll(const std::vector<std::string>& lists) {
-  std::vector<std::string> names;
-  for (const std::string& list : lists) {
-    for (std::string& name : SplitMetrics(list)) names.push_back(std::move(name));
-  }
-  return names;
-}
 
 Result<void> CountOutput::Open(const std::string& path, std::FILE* otherwise) {
   std::FILE* file = path.empty()  ? otherwise

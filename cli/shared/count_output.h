@@ -12,9 +12,6 @@
 
 namespace jprof::cli {
 
-// Splits several lists A,B or A+B into names.
-std::vector<std::string> SplitAll(const std::vector<std::string>& lists);
-
 class CountOutput {
  public:
   // Opens the file `path`; "-" is standard output, an empty path `otherwise`. Fails with kWrongUse

@@ -1,24 +1,24 @@
 #include "cli/shared/counting_options.h"
 
-#include "cli/shared/count_output.h"
+#include <fmt/ranges.h>
+
 #include "record/count/thread_counting.h"
 
 namespace jprof::cli {
 
-void AddCountingOptions(CLI::App& sub, CountingOptions& options, const char* format_help,
+void AddCountingOptions(CommandLine line, CountingOptions& options, const char* format_help,
                         const char* out_help) {
-  sub.add_option("-e,--events", options.events,
-                 "Events to count: A,B (at most 8), see `jprof events`; repeatable")
-      ->allow_extra_args(false)
-      ->type_name("A,B");
-  sub.add_flag("--hurry", options.real_time,
-               "Read the counts at real-time priority: fewer losses on an overloaded machine");
-  sub.add_option("--format", options.format, format_help)->type_name("text|json|csv");
-  sub.add_option("-o,--output", options.out, out_help)->type_name("FILE");
+  line.Option("-e,--events", options.events, "A,B",
+              "Events to count: A,B (at most 8), see `jprof events`; repeatable")
+      .OneValueEach();
+  line.Flag("--hurry", options.real_time,
+            "Read the counts at real-time priority: fewer losses on an overloaded machine");
+  line.Option("--format", options.format, "text|json|csv", format_help);
+  line.Option("-o,--output", options.out, "FILE", out_help);
 }
 
 Result<ptm::CheckedMetrics> CountedMetrics(const CountingOptions& options) {
-  return record::ChooseMetrics(SplitAll(options.events));
+  return record::ChooseMetrics(ptm::SplitNames(fmt::format("{}", fmt::join(options.events, ","))));
 }
 
 }  // namespace jprof::cli

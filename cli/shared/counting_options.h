@@ -1,10 +1,10 @@
 // Declares the options that `jprof stat` and `jprof ptt` share.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "cli/shared/command_line.h"
 #include "common/result.h"
 #include "ptm/names/event_name.h"
 
@@ -16,8 +16,8 @@ struct CountingOptions {
   std::string format = "text", out;
 };
 
-// Adds the options. `options` must outlive `sub`. The texts are the help of --format and -o.
-void AddCountingOptions(CLI::App& sub, CountingOptions& options, const char* format_help,
+// Adds the options. `options` must outlive the parsing. The texts are the help of --format and -o.
+void AddCountingOptions(CommandLine line, CountingOptions& options, const char* format_help,
                         const char* out_help);
 
 // Returns the checked metrics of --events, or the default ones.

@@ -48,18 +48,13 @@ reports::ExportInput ExportSource::Input(const ExportChoice& choice) {
   return input;
 }
 
-void AddExportOptions(CLI::App& command, ExportChoice& choice) {
-  command
-      .add_option("profile", choice.directory,
-                  "The profile's directory; the newest *.jprof here if left out")
-      ->type_name("PROFILE");
-  command
-      .add_option("--threads", choice.threads,
-                  "separate (default) or merged: all threads as one tree")
-      ->type_name("separate|merged");
-  command.add_option("--metric", choice.metric, "Only this metric or event, and the calls")
-      ->type_name("NAME");
-  AddTableOptions(command, choice.table);
+void AddExportOptions(CommandLine line, ExportChoice& choice) {
+  line.Option("profile", choice.directory, "PROFILE",
+              "The profile's directory; the newest *.jprof here if left out");
+  line.Option("--threads", choice.threads, "separate|merged",
+              "separate (default) or merged: all threads as one tree");
+  line.Option("--metric", choice.metric, "NAME", "Only this metric or event, and the calls");
+  AddTableOptions(line, choice.table);
 }
 
 Result<ExportSource> OpenForExport(const ExportChoice& choice) {

@@ -1,10 +1,10 @@
 // Opens what `export` and `push` read: a profile, a combined profile or a trace of instructions.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 
+#include "cli/shared/command_line.h"
 #include "cli/shared/profile_source.h"
 #include "common/result.h"
 #include "reports/export/export_list.h"
@@ -30,7 +30,7 @@ struct ExportSource {
 
 // Adds PROFILE, --threads, --metric and the options of the calibration table. `choice` must outlive
 // the app.
-void AddExportOptions(CLI::App& command, ExportChoice& choice);
+void AddExportOptions(CommandLine line, ExportChoice& choice);
 
 // Fails if the profile cannot be opened, or if --metric or --threads do not fit it.
 Result<ExportSource> OpenForExport(const ExportChoice& choice);

@@ -1,47 +1,44 @@
-// Converts the command line of `jprof callflow|calltree|trace|scs` to the agent's options.
+// Declares the arguments of the commands that record with the agent:
+// `jprof callflow|calltree|trace|scs|profile`.
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <optional>
+#include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "cli/shared/commands.h"
 #include "common/result.h"
-#include "options/agent_options.h"
+#include "record/agent/typed_options.h"
 
 namespace jprof::cli {
 
-struct RecordOptions {
-  options::AgentOptions options;              // the mode is set before the command line is parsed
-  std::vector<std::string> events;            // NAME[=N] of --event; Resolve looks the names up
-  std::string metrics;                        // --metrics; also looked up by Resolve
-  std::string agent;                          // --agent; empty if not given
-  bool force = false;                         // --force
-  std::optional<options::OptionError> error;  // the first invalid value
-};
+using record::TypedOptions;
 
-// Declares the options of the mode. `typed` must outlive `sub`.
-void AddOptions(CLI::App& sub, RecordOptions& typed);
+// Declares the options of the mode. `typed` must outlive the parsing.
+void AddOptions(CommandLine line, TypedOptions& typed);
 
 // Declares an option of the table by its flag, for a command that makes several recordings. `help`
 // replaces that of the table unless it is empty.
-void AddOption(CLI::App& sub, std::string_view flag, RecordOptions& typed, std::string help = "");
+void AddOption(CommandLine line, std::string_view flag, TypedOptions& typed, std::string help = "");
 
 // Declares --force and --agent, which are options of the command and not of the agent.
-void AddCommandOptions(CLI::App& sub, RecordOptions& typed);
+void AddCommandOptions(CommandLine line, TypedOptions& typed);
 
-// Splits A+B or A,B into names.
-std::vector<std::string> SplitMetrics(std::string_view text);
+// Fails with kWrongUse if there is no command behind "--", or an argument that is not declared.
+Result<void> CheckCommand(const CommandLine& line, const Command& command);
 
-// Looks up the names of metrics and events on this machine, then checks and finalizes the
-// options. The notes are messages for the user about the metrics. Fails with kWrongUse and a
-// message that names the flag.
-struct ResolvedOptions {
-  bool traced = false;  // instructions are counted by tracing the program
-  options::AgentOptions options;
-  std::vector<std::string> notes;
+// The arguments for a JVM that runs already.
+struct AttachArguments {
+  std::string pid;        // --pid; empty if not given
+  uint64_t duration = 0;  // seconds of --duration in commands that have none for the agent
 };
-Result<ResolvedOptions> Resolve(const RecordOptions& typed);
+
+// Declares --pid, and --duration where the mode has no such option. `arguments` must outlive the
+// parsing.
+void AddAttachOptions(CommandLine line, options::Mode mode, AttachArguments& arguments);
+
+// Fails with kWrongUse if options exclude each other. Call also without --pid.
+Result<void> CheckAttach(const CommandLine& line, const TypedOptions& typed,
+                         const AttachArguments& arguments, const Command& command);
 
 }  // namespace jprof::cli

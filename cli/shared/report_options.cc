@@ -5,16 +5,12 @@
 
 namespace jprof::cli {
 
-void AddTableOptions(CLI::App& command, TableChoice& choice) {
-  auto* uncalibrated = command.add_flag("--uncalibrated", choice.uncalibrated,
-                                        "Do not subtract the profiler's overhead");
-  auto* table = command.add_option("--table", choice.file, "Correct with this calibration table")
-                    ->type_name("FILE")
-                    ->excludes(uncalibrated);
-  command
-      .add_flag("--force", choice.force,
-                "Use --table even if it was made for another machine or JVM")
-      ->needs(table);
+void AddTableOptions(CommandLine line, TableChoice& choice) {
+  line.Flag("--uncalibrated", choice.uncalibrated, "Do not subtract the profiler's overhead");
+  line.Option("--table", choice.file, "FILE", "Correct with this calibration table")
+      .Excludes("--uncalibrated");
+  line.Flag("--force", choice.force, "Use --table even if it was made for another machine or JVM")
+      .Needs("--table");
 }
 
 Result<CountedAndSampled> OpenCountedAndSampled(const std::string& counted,

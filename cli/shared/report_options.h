@@ -2,16 +2,16 @@
 // calibration table, and the samples that it is refitted to.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "cli/shared/command_line.h"
 #include "cli/shared/profile_source.h"
 
 namespace jprof::cli {
 
 // Adds --uncalibrated, --table and --force. `choice` must outlive the app.
-void AddTableOptions(CLI::App& command, TableChoice& choice);
+void AddTableOptions(CommandLine line, TableChoice& choice);
 
 // A counted run and the sampled runs of the same program.
 struct CountedAndSampled {

@@ -1,12 +1,16 @@
 // Reports errors of the command, in particular usage errors.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
 
 #include "common/result.h"
 #include "record/run/print_error.h"
+
+namespace CLI {
+class App;
+class ParseError;
+}  // namespace CLI
 
 namespace jprof::cli {
 

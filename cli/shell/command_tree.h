@@ -2,9 +2,13 @@
 // pages are generated. All functions are pure.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace jprof::cli {
 

@@ -30,11 +30,11 @@ Result<int> PrintCompletion(const CLI::App& app, const std::string& shell) {
 
 }  // namespace
 
-Action CompletionCommand(CLI::App& sub, const Command&) {
+Action CompletionCommand(CommandLine line, const Command&) {
   const auto shell = std::make_shared<std::string>();
-  sub.footer(kCompletionFooter);
-  sub.add_option("SHELL", *shell, "The shell")->required()->type_name("bash|zsh|fish");
-  return [&sub, shell] { return PrintCompletion(*sub.get_parent(), *shell); };
+  line.Footer(kCompletionFooter);
+  line.Option("SHELL", *shell, "bash|zsh|fish", "The shell").Required();
+  return [line, shell] { return PrintCompletion(line.root(), *shell); };
 }
 
 }  // namespace jprof::cli

@@ -68,13 +68,13 @@ Result<int> Man(const CLI::App& app, const ManArguments& arguments) {
 
 }  // namespace
 
-Action ManCommand(CLI::App& sub, const Command&) {
+Action ManCommand(CommandLine line, const Command&) {
   const auto arguments = std::make_shared<ManArguments>();
-  sub.footer(kManFooter);
-  sub.add_option("COMMAND", arguments->command, "The command; jprof itself if left out");
-  sub.add_option("--write", arguments->directory, "Write the pages of all commands to this folder")
-      ->type_name("DIR");
-  return [&sub, arguments] { return Man(*sub.get_parent(), *arguments); };
+  line.Footer(kManFooter);
+  line.Option("COMMAND", arguments->command, "", "The command; jprof itself if left out");
+  line.Option("--write", arguments->directory, "DIR",
+              "Write the pages of all commands to this folder");
+  return [line, arguments] { return Man(line.root(), *arguments); };
 }
 
 }  // namespace jprof::cli

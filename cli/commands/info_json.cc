@@ -1,0 +1,163 @@
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+#include "cli/commands/info_output.h"
+#include "reports/print/json_writer.h"
+
+namespace jprof::cli {
+namespace {
+
+class InfoJson {
+ public:
+  explicit InfoJson(reports::Output& out) : json_(out) {}
+
+  void Print(const ProfileInfo& info) {
+    const profile::Meta& meta = info.meta;
+    json_.StartObject();
+    json_.Member("profile", info.directory);
+    json_.Member("mode", meta.mode);
+    json_.Member("jprof", meta.jprof);
+    json_.StringsMember("command", meta.command);
+    json_.Member("pid", meta.pid);
+    json_.Member("start", meta.start);
+    if (info.calls) {
+      Number("seconds", info.seconds);
+      json_.Member("finished", info.finished);
+    }
+    json_.Member("jvm", meta.jvm.Title());
+    if (info.calls) Probe(meta.probe);
+    json_.Member("options", meta.options.text);
+    if (info.calls) Calls(meta, *info.calls);
+    Jitted(info.jitted);
+    if (info.merged) Merged(*info.merged);
+    json_.Member("bytes", info.bytes);
+    if (info.calls) Losses(info.calls->losses);
+    json_.StringsMember("damages", info.damages);
+    if (info.calls) Threads(info.calls->threads);
+    json_.EndObject();
+    json_.Finish();
+  }
+
+ private:
+  void Number(std::string_view key, double value) {
+    json_.Key(key);
+    json_.Shortest(value);
+  }
+
+  void Merged(const profile::MergedMeta& merged) {
+    json_.Key("merged");
+    json_.StartObject();
+    json_.Member("threads", merged.threads);
+    json_.StringsMember("notices", merged.notices);
+    json_.Key("profiles");
+    json_.StartArray();
+    for (const profile::MergedInput& input : merged.inputs) {
+      json_.StartRow();
+      json_.Member("path", input.path);
+      json_.StringsMember("command", input.command);
+      json_.Member("pid", input.pid);
+      json_.Member("start", input.start);
+      json_.Member("finished", input.finished);
+      Number("cpu_seconds", input.cpu_seconds);
+      json_.Member("calls", input.calls);
+      json_.StringsMember("damages", input.damages);
+      json_.EndObject();
+    }
+    json_.EndArray();
+    json_.EndObject();
+  }
+
+  void Probe(const profile::Probe& probe) {
+    json_.Key("probe");
+    json_.StartObject();
+    json_.Member("kind", probe.kind);
+    json_.Member("note", probe.note);
+    json_.EndObject();
+  }
+
+  void Calls(const profile::Meta& meta, const CallInfo& calls) {
+    Metrics(meta.metrics);
+    json_.Member("calibrated", calls.calibrated);
+    json_.Key("fingerprint");
+    json_.StartObject();
+    for (const auto& [part, value] : meta.fingerprint) json_.Member(part, value);
+    json_.EndObject();
+    json_.Member("contexts", calls.contexts);
+    // JSON has only finite numbers, so NaN is printed as null.
+    Number("folded_from_s", calls.folded_from_s.value_or(std::nan("")));
+    json_.Member("calls", calls.calls);
+    json_.Member("exits", calls.exits);
+    json_.Member("trace_events", calls.trace_events);
+    json_.Member("methods", calls.methods);
+    Focus(calls.focus);
+  }
+
+  void Metrics(const std::vector<profile::Metric>& metrics) {
+    json_.Key("metrics");
+    json_.StartArray();
+    for (const profile::Metric& metric : metrics) {
+      json_.StartObject();
+      json_.Member("name", metric.name);
+      json_.Member("unit", metric.unit);
+      json_.EndObject();
+    }
+    json_.EndArray();
+  }
+
+  void Focus(const FocusInfo& focus) {
+    json_.Key("focus");
+    json_.StartObject();
+    json_.Member("probed", focus.probed);
+    json_.Member("unprobed", focus.unprobed);
+    json_.Member("undecided", focus.undecided);
+    json_.StringsMember("intrinsics", focus.intrinsics);
+    json_.EndObject();
+  }
+
+  void Jitted(const std::optional<JittedInfo>& jitted) {
+    json_.Key("jitted");
+    if (!jitted) {
+      json_.Null();
+      return;
+    }
+    json_.StartObject();
+    json_.Member("methods", jitted->methods);
+    json_.Member("unloaded", jitted->unloaded);
+    json_.Member("stubs", jitted->stubs);
+    json_.Member("lost", jitted->lost);
+    json_.Member("finished", jitted->finished);
+    Number("seconds", jitted->seconds);
+    json_.EndObject();
+  }
+
+  void Losses(const std::vector<profile::Loss>& losses) {
+    json_.Key("losses");
+    json_.StartObject();
+    for (const profile::Loss& loss : losses) json_.Member(loss.name, loss.count);
+    json_.EndObject();
+  }
+
+  void Threads(const std::vector<ThreadInfo>& threads) {
+    json_.Key("threads");
+    json_.StartArray();
+    for (const ThreadInfo& thread : threads) {
+      json_.StartRow();
+      json_.Member("tid", thread.tid);
+      json_.Member("name", thread.name);
+      json_.Member("ended", thread.ended);
+      json_.Member("cpu_ns", thread.cpu_ns);
+      json_.Member("dispatches", thread.dispatches);
+      json_.EndObject();
+    }
+    json_.EndArray();
+  }
+
+  reports::JsonWriter json_;
+};
+
+}  // namespace
+
+void PrintInfoJson(const ProfileInfo& info, reports::Output& out) { InfoJson(out).Print(info); }
+
+}  // namespace jprof::cli

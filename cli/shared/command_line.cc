@@ -1,0 +1,109 @@
+#include "cli/shared/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <utility>
+
+#include "cli/shared/usage_error.h"
+
+namespace jprof::cli {
+namespace {
+
+Declared Named(CLI::Option* option, const std::string& value) {
+  if (!value.empty()) option->type_name(value);
+  return Declared(option);
+}
+
+}  // namespace
+
+Declared Declared::Required() const { return Declared(option_->required()); }
+
+Declared Declared::Positive() const { return Declared(option_->check(CLI::PositiveNumber)); }
+
+Declared Declared::NotNegative() const { return Declared(option_->check(CLI::NonNegativeNumber)); }
+
+Declared Declared::Between(int64_t least, int64_t most) const {
+  return Declared(option_->check(CLI::Range(least, most)));
+}
+
+Declared Declared::Between(uint64_t least, uint64_t most) const {
+  return Declared(option_->check(CLI::Range(least, most)));
+}
+
+Declared Declared::Between(double least, double most) const {
+  return Declared(option_->check(CLI::Range(least, most)));
+}
+
+Declared Declared::OneOf(const std::vector<std::string>& values) const {
+  return Declared(option_->check(CLI::IsMember(values)));
+}
+
+Declared Declared::Size() const { return Declared(option_->transform(CLI::AsSizeValue(false))); }
+
+Declared Declared::Excludes(const char* other) const { return Declared(option_->excludes(other)); }
+
+Declared Declared::Needs(const char* other) const { return Declared(option_->needs(other)); }
+
+Declared Declared::OptionalValue() const { return Declared(option_->expected(0, 1)); }
+
+Declared Declared::SeveralValues() const { return Declared(option_->expected(1, -1)); }
+
+Declared Declared::OneValueEach() const { return Declared(option_->allow_extra_args(false)); }
+
+Declared Declared::ShowDefault() const { return Declared(option_->capture_default_str()); }
+
+bool Declared::IsGiven() const { return option_->count() > 0; }
+
+template <typename T>
+Declared CommandLine::Option(const std::string& names, T& variable, const std::string& value,
+                             const std::string& help) {
+  return Named(app_.add_option(names, variable, help), value);
+}
+
+// The types of variables.
+template Declared CommandLine::Option(const std::string&, std::string&, const std::string&,
+                                      const std::string&);
+template Declared CommandLine::Option(const std::string&, double&, const std::string&,
+                                      const std::string&);
+template Declared CommandLine::Option(const std::string&, int64_t&, const std::string&,
+                                      const std::string&);
+template Declared CommandLine::Option(const std::string&, uint32_t&, const std::string&,
+                                      const std::string&);
+template Declared CommandLine::Option(const std::string&, uint64_t&, const std::string&,
+                                      const std::string&);
+template Declared CommandLine::Option(const std::string&, std::optional<uint64_t>&,
+                                      const std::string&, const std::string&);
+template Declared CommandLine::Option(const std::string&, std::vector<uint32_t>&,
+                                      const std::string&, const std::string&);
+template Declared CommandLine::Option(const std::string&, std::vector<std::string>&,
+                                      const std::string&, const std::string&);
+
+Declared CommandLine::Option(const std::string& names, std::function<void(const std::string&)> set,
+                             const std::string& value, const std::string& help) {
+  return Named(app_.add_option_function<std::string>(names, std::move(set), help), value);
+}
+
+Declared CommandLine::Flag(const std::string& names, bool& variable, const std::string& help) {
+  return Declared(app_.add_flag(names, variable, help));
+}
+
+Declared CommandLine::Flag(const std::string& names, std::function<void()> set,
+                           const std::string& help) {
+  return Declared(app_.add_flag_callback(names, std::move(set), help));
+}
+
+void CommandLine::Footer(const std::string& text) { app_.footer(text); }
+
+void CommandLine::AllowOthers() { app_.prefix_command(); }
+
+std::string CommandLine::Name() const { return app_.get_name(); }
+
+std::vector<std::string> CommandLine::Others() const { return app_.remaining(); }
+
+std::string CommandLine::UnknownText(const std::string& argument) const {
+  return UnknownArgument(app_, argument);
+}
+
+const CLI::App& CommandLine::root() const { return *app_.get_parent(); }
+
+}  // namespace jprof::cli
