@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/shared/commands.h"
+#include "cli/shared/unknown_argument.h"
 #include "cli/shared/usage_error.h"
 #include "cli/start_page.h"
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "cli/commands/combined_output.h"
 #include "cli/shared/commands.h"

@@ -1,11 +1,11 @@
 // `jprof report`: prints a report of a profile.
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <ranges>
 #include <string>
 #include <system_error>
@@ -29,8 +29,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ReportArguments {
-  const CLI::App* command = nullptr;  // knows which options are given
-  std::string report;                 // if empty, scs of a sampled profile, else log-rt
+  std::optional<CommandLine> line;  // knows which options are given
+  std::string report;               // if empty, scs of a sampled profile, else log-rt
   std::string directory;
   std::string format = "text";
   std::string threads = "separate";
@@ -84,17 +84,10 @@ std::string ReportsWith(std::string_view option) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// Returns whether the command line has an option, which may have its default value.
-bool IsGiven(const CLI::Option& option) {
-  return option.count() > 0 && option.nonpositional() && !option.get_lnames().empty();
-}
-
 // Fails for an option or a format that the report does not have.
 Result<void> CheckUse(const reports::ReportEntry& report, const ReportArguments& arguments) {
   const reports::Format format = arguments.options.format;
-  for (const CLI::Option* option : arguments.command->get_options()) {
-    if (!IsGiven(*option)) continue;
-    const std::string name = "--" + option->get_lnames().front();
+  for (const std::string& name : arguments.line->GivenOptions()) {
     if (report.HasOption(name, format)) continue;
     const bool stacks = format == reports::Format::kCollapsed && !report.collapsed_options.empty();
     return WrongUse("report {}{} has no {} (of: {}); its options: {}", report.name,
@@ -193,7 +186,7 @@ Result<reports::Source> OpenReported(const ReportArguments& arguments) {
 // kind of the profile selects the report.
 Result<void> PrintProfile(const reports::ReportEntry* named, ReportArguments arguments) {
   if (profile::IsCombined(arguments.directory)) {
-    if (arguments.command->count("--threads") > 0 && !arguments.options.merged) {
+    if (arguments.line->IsGiven("--threads") && !arguments.options.merged) {
       return WrongUse(
           "the threads of a combined profile are merged; those of its counted run: "
           "jprof report {} {}",
@@ -284,7 +277,7 @@ std::string AllFormatNames() {
 
 Action ReportCommand(CommandLine line, const Command&) {
   auto arguments = std::make_shared<ReportArguments>();
-  arguments->command = &line.app();
+  arguments->line.emplace(line);
   std::string list = "Reports:\n";
   for (const reports::ReportEntry* report : reports::AllReports())
     list += fmt::format("  {:<10}{}\n", report->name, report->help);
@@ -334,11 +327,10 @@ Action ReportCommand(CommandLine line, const Command&) {
   line.Option("-o,--out", arguments->out, "FILE",
               "The file of report html (default: NAME.html; - is stdout)");
   AddTableOptions(line, arguments->table);
-  line.app()
-      .add_flag("--refit", arguments->refit,
-                "Refit the calibration table to samples of the same program: those of the combined "
-                "profile, or of these profiles (--refit=SAMPLED,SAMPLED...)")
-      ->excludes("--uncalibrated");
+  line.Flag("--refit", arguments->refit,
+            "Refit the calibration table to samples of the same program: those of the combined "
+            "profile, or of these profiles (--refit=SAMPLED,SAMPLED...)")
+      .Excludes("--uncalibrated");
   return [arguments] { return StatusOf(Run(*arguments)); };
 }
 

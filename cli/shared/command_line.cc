@@ -4,7 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "cli/shared/usage_error.h"
+#include "cli/shared/command_tree.h"
+#include "cli/shared/unknown_argument.h"
 
 namespace jprof::cli {
 namespace {
@@ -87,6 +88,11 @@ Declared CommandLine::Flag(const std::string& names, bool& variable, const std::
   return Declared(app_.add_flag(names, variable, help));
 }
 
+Declared CommandLine::Flag(const std::string& names, std::string& variable,
+                           const std::string& help) {
+  return Declared(app_.add_flag(names, variable, help));
+}
+
 Declared CommandLine::Flag(const std::string& names, std::function<void()> set,
                            const std::string& help) {
   return Declared(app_.add_flag_callback(names, std::move(set), help));
@@ -104,6 +110,17 @@ std::string CommandLine::UnknownText(const std::string& argument) const {
   return UnknownArgument(app_, argument);
 }
 
-const CLI::App& CommandLine::root() const { return *app_.get_parent(); }
+std::vector<std::string> CommandLine::GivenOptions() const {
+  std::vector<std::string> given;
+  for (const CLI::Option* option : std::as_const(app_).get_options()) {
+    if (option->count() > 0 && option->nonpositional() && !option->get_lnames().empty())
+      given.push_back("--" + option->get_lnames().front());
+  }
+  return given;
+}
+
+bool CommandLine::IsGiven(const std::string& option) const { return app_.count(option) > 0; }
+
+CommandNode CommandLine::Tree() const { return TreeOf(*app_.get_parent()); }
 
 }  // namespace jprof::cli

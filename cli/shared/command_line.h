@@ -14,6 +14,8 @@ class Option;
 
 namespace jprof::cli {
 
+struct CommandNode;
+
 // An option or a positional argument that was declared. Each function adds a rule to it, which is
 // checked when the command line is parsed.
 class Declared {
@@ -60,6 +62,8 @@ class CommandLine {
   Declared Option(const std::string& names, T& variable, const std::string& value,
                   const std::string& help);
   Declared Flag(const std::string& names, bool& variable, const std::string& help);
+  // The variable becomes "true", or the value of --NAME=VALUE.
+  Declared Flag(const std::string& names, std::string& variable, const std::string& help);
   // These call `set` instead, with the text of the value.
   Declared Option(const std::string& names, std::function<void(const std::string&)> set,
                   const std::string& value, const std::string& help);
@@ -75,8 +79,13 @@ class CommandLine {
   // Returns the message about an argument that is not declared.
   std::string UnknownText(const std::string& argument) const;
 
-  CLI::App& app() const { return app_; }
-  const CLI::App& root() const;  // `jprof` itself
+  // Return the options, such as "--top", and whether one is on the command line. Require that the
+  // command line was parsed.
+  std::vector<std::string> GivenOptions() const;
+  bool IsGiven(const std::string& option) const;
+
+  // Returns the declarations of all commands.
+  CommandNode Tree() const;
 
  private:
   CLI::App& app_;

@@ -19,12 +19,12 @@ Examples:
   jprof completion zsh > "${fpath[1]}/_jprof"
   jprof completion fish > ~/.config/fish/completions/jprof.fish)";
 
-Result<int> PrintCompletion(const CLI::App& app, const std::string& shell) {
+Result<int> PrintCompletion(const CommandNode& root, const std::string& shell) {
   constexpr std::string (*kWriters[])(const CommandNode&) = {BashCompletion, ZshCompletion,
                                                              FishCompletion};
   const auto chosen = Choose("shell", shell, {"bash", "zsh", "fish"});
   if (!chosen) return std::unexpected(chosen.error());
-  fmt::print("{}", kWriters[*chosen](TreeOf(app)));
+  fmt::print("{}", kWriters[*chosen](root));
   return 0;
 }
 
@@ -34,7 +34,7 @@ Action CompletionCommand(CommandLine line, const Command&) {
   const auto shell = std::make_shared<std::string>();
   line.Footer(kCompletionFooter);
   line.Option("SHELL", *shell, "bash|zsh|fish", "The shell").Required();
-  return [line, shell] { return PrintCompletion(line.root(), *shell); };
+  return [line, shell] { return PrintCompletion(line.Tree(), *shell); };
 }
 
 }  // namespace jprof::cli

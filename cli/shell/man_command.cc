@@ -47,8 +47,7 @@ Result<void> WriteAll(const CommandNode& root, const fs::path& directory) {
   return written;
 }
 
-Result<int> Man(const CLI::App& app, const ManArguments& arguments) {
-  const CommandNode root = TreeOf(app);
+Result<int> Man(const CommandNode& root, const ManArguments& arguments) {
   if (!arguments.directory.empty()) {
     const auto written = WriteAll(root, arguments.directory);
     if (!written) return std::unexpected(written.error());
@@ -74,7 +73,7 @@ Action ManCommand(CommandLine line, const Command&) {
   line.Option("COMMAND", arguments->command, "", "The command; jprof itself if left out");
   line.Option("--write", arguments->directory, "DIR",
               "Write the pages of all commands to this folder");
-  return [line, arguments] { return Man(line.root(), *arguments); };
+  return [line, arguments] { return Man(line.Tree(), *arguments); };
 }
 
 }  // namespace jprof::cli

@@ -1,4 +1,4 @@
-#include "cli/shell/command_tree.h"
+#include "cli/shared/command_tree.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

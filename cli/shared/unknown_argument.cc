@@ -1,0 +1,69 @@
+#include "cli/shared/unknown_argument.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <vector>
+
+#include "cli/shared/usage_error.h"
+#include "common/nearest.h"
+
+namespace jprof::cli {
+namespace {
+
+// Returns the innermost subcommand on the command line, or the app itself.
+const CLI::App& Innermost(const CLI::App& app) {
+  const auto parsed = app.get_subcommands();
+  return parsed.empty() ? app : Innermost(*parsed.back());
+}
+
+// Returns a name such as "jprof report log-rt".
+std::string FullName(const CLI::App& app) {
+  return app.get_parent() ? FullName(*app.get_parent()) + " " + app.get_name() : app.get_name();
+}
+
+std::vector<std::string> OptionNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+std::vector<std::string> SubcommandNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(sub->get_name());
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string UnknownArgument(const CLI::App& app, std::string_view argument) {
+  const bool is_option = argument.starts_with("-");
+  argument = argument.substr(0, argument.find('='));
+  const auto names = is_option ? OptionNames(app) : SubcommandNames(app);
+  const std::string path = FullName(app);
+  const std::string what = is_option ? "option" : names.empty() ? "argument" : "command";
+  const std::vector<std::string_view> choices(names.begin(), names.end());
+  const auto nearest = Nearest(argument, choices);
+  return fmt::format("{} has no {} '{}'; {}", path, what, argument,
+                     nearest ? fmt::format("did you mean {}?", *nearest)
+                             : fmt::format("`{} --help` lists them", path));
+}
+
+int ReportParseError(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() == 0) return app.exit(error);
+  const CLI::App& inner = Innermost(app);
+  const auto unknown = app.remaining(true);
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) && !unknown.empty()) {
+    PrintError(UnknownArgument(inner, unknown.front()));
+  } else {
+    PrintError(fmt::format("{}; see `{} --help`", error.what(), FullName(inner)));
+  }
+  return 2;
+}
+
+}  // namespace jprof::cli
