@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "calibrate/train/table_store.h"
+#include "calibrate/store/table_store.h"
 #include "cli/shared/profile_source.h"
 #include "record/place/recording_summary.h"
 

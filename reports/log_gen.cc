@@ -3,11 +3,11 @@
 #include <functional>
 #include <vector>
 
+#include "model/tree/trace_values.h"
 #include "profile/read/reader_trace.h"
 #include "reports/print/formats.h"
 #include "reports/report_list.h"
 #include "reports/tree/header.h"
-#include "reports/tree/trace_values.h"
 
 namespace jprof::reports {
 namespace {
@@ -50,7 +50,7 @@ Columns<Line> LogGenColumns(View view) {
   return columns;
 }
 
-void TextHead(const Source& source, const TraceUnit& unit, Output& out) {
+void TextHead(const model::Source& source, const model::TraceUnit& unit, Output& out) {
   PrintRun(source, "log-gen", out);
   const std::string how = unit.table != nullptr
                               ? "calibrated with " + source.table_from +
@@ -63,7 +63,7 @@ void TextHead(const Source& source, const TraceUnit& unit, Output& out) {
       "event before, > entry or < exit, method, thread\n\n");
 }
 
-void JsonHead(const Source& source, const TraceUnit& unit, JsonWriter& json) {
+void JsonHead(const model::Source& source, const model::TraceUnit& unit, JsonWriter& json) {
   JsonRun(source, "log-gen", json);
   json.Key("metrics");
   json.StartArray();
@@ -76,21 +76,23 @@ void JsonHead(const Source& source, const TraceUnit& unit, JsonWriter& json) {
 }
 
 // Reads the trace's events in order, each as a line. `print` returns false to stop.
-Result<void> ReadLines(Source& source, const TraceUnit& unit, const Options& options,
+Result<void> ReadLines(model::Source& source, const model::TraceUnit& unit, const Options& options,
                        const std::function<bool(const Line&)>& print) {
-  Names names(source.reader);
-  LineCorrector corrector(unit.table);
+  model::Names names(source.reader);
+  model::LineCorrector corrector(unit.table);
   return profile::ReadTrace(source.reader, [&](const profile::TraceEvent& event) {
     const profile::MethodId method = profile::MethodOf(event.word);
-    const double value = corrector.Value(event, KeyLetter(event.word, names)) * unit.info.scale;
+    const double value =
+        corrector.Value(event, model::KeyLetter(event.word, names)) * unit.info.scale;
     return print(
-        {Rounded(value), event.exit,
+        {model::Rounded(value), event.exit,
          Letter(profile::TypeOf(event.word), options.static_letters && names.IsStatic(method)),
          names.Of(method), source.reader.threads()[event.thread], event.missing});
   });
 }
 
-Result<void> PrintText(Source& source, const TraceUnit& unit, const Options& options, Output& out) {
+Result<void> PrintText(model::Source& source, const model::TraceUnit& unit, const Options& options,
+                       Output& out) {
   uint64_t events = 0;
   const auto read = ReadLines(source, unit, options, [&](const Line& line) {
     if (events++ == 0) TextHead(source, unit, out);
@@ -100,15 +102,15 @@ Result<void> PrintText(Source& source, const TraceUnit& unit, const Options& opt
   if (!read) return read;
   if (events == 0) TextHead(source, unit, out);
   out.Print("\n {} events\n", events);
-  PrintPartlyCounted(Names(source.reader), out);
+  PrintPartlyCounted(model::Names(source.reader), out);
   PrintLosses(source, out);
   return {};
 }
 
 }  // namespace
 
-Result<void> PrintLogGen(Source& source, const Options& options, Output& out) {
-  const TraceUnit unit = FirstMetric(source);
+Result<void> PrintLogGen(model::Source& source, const Options& options, Output& out) {
+  const model::TraceUnit unit = model::FirstMetric(source);
   if (options.format == Format::kText) return PrintText(source, unit, options, out);
   uint64_t events = 0;
   const Layout layout = {.head = {.json = [&](JsonWriter& json) { JsonHead(source, unit, json); }},

@@ -22,41 +22,44 @@ std::string LogRtLegend() {
       "; busiest thread first");
 }
 
-int Digits(double value) { return static_cast<int>(fmt::formatted_size("{}", Rounded(value))); }
+int Digits(double value) {
+  return static_cast<int>(fmt::formatted_size("{}", model::Rounded(value)));
+}
 
-double MostRaw(const Rows& rows, size_t metric, bool calibrated) {
+double MostRaw(const model::Rows& rows, size_t metric, bool calibrated) {
   double most = 0;
   for (size_t i = 0; i < rows.rows.size(); ++i) {
-    const Cell& cell = rows.cell(i, metric);
+    const model::Cell& cell = rows.cell(i, metric);
     most = std::max(most, std::abs(static_cast<double>(cell.raw)));
     if (calibrated && cell.is_vague()) most = std::max(most, cell.upper());
   }
   return most;
 }
 
-int CallsWidth(const Rows& rows) {
+int CallsWidth(const model::Rows& rows) {
   uint64_t most = 0;
-  for (const Row& row : rows.rows) most = std::max({most, row.calls, row.callees});
+  for (const model::Row& row : rows.rows) most = std::max({most, row.calls, row.callees});
   return std::max(5, Digits(static_cast<double>(most)));
 }
 
-int LevelWidth(const Rows& rows) {
+int LevelWidth(const model::Rows& rows) {
   uint32_t deepest = 0;
-  for (const Row& row : rows.rows) deepest = std::max(deepest, row.level);
+  for (const model::Row& row : rows.rows) deepest = std::max(deepest, row.level);
   return std::max(2, Digits(deepest));
 }
 
 // Adds the columns of one metric in text: RAW and ADJUST, BASE, ERROR, CUM, as far as requested.
 void AddMetricText(TreeColumns& columns, const NamedTree& tree, size_t m) {
-  const MetricTotals& metric = tree.forest.metrics[m];
+  const model::MetricTotals& metric = tree.forest.metrics[m];
   // Cumulative values may reach the total.
   const double most = std::max(tree.options.cumulative ? metric.raw : 0,
                                MostRaw(tree.forest.rows, m, metric.calibrated));
-  const int width = std::max(8, 1 + Digits(InUnit(metric, most)));
+  const int width = std::max(8, 1 + Digits(model::InUnit(metric, most)));
   const std::string suffix = m == 0 ? "" : "-" + std::to_string(m);
   const auto add = [&](const char* name, double (*raw)(const ShownRow&, size_t), double least) {
     columns.Add(kPeople, {name + suffix, width}, [&metric, m, raw, least](const TreeRow& row) {
-      return Value::Signed(Rounded(InUnit(metric, std::max(raw(row.shown, m), least))));
+      return Value::Signed(
+          model::Rounded(model::InUnit(metric, std::max(raw(row.shown, m), least))));
     });
   };
   constexpr double kAny = -INFINITY;
@@ -86,63 +89,64 @@ void AddMetrics(TreeColumns& columns, const NamedTree& tree) {
   if (tree.options.cumulative) AddList(columns, tree, "cumulative", raw::Cumulative);
 }
 
-const ProductionTime* ProductionOf(const TreeRow& row) {
-  const ProductionTimes& times = row.tree.source.production;
+const model::ProductionTime* ProductionOf(const TreeRow& row) {
+  const model::ProductionTimes& times = row.tree.source.production;
   const bool known = row.shown.row < times.size() && times[row.shown.row].known;
   return known ? &times[row.shown.row] : nullptr;
 }
 
-// The times of the sampled runs of a combined profile (reports/combined/combined.h). The texts live
+// The times of the sampled runs of a combined profile (model/combined/combined.h). The texts live
 // until the row is written.
 struct ProductionTexts {
   std::string time, all, half, per_call;
 };
-ShownTime OwnTime(const ProductionTime& time) {
+ShownTime OwnTime(const model::ProductionTime& time) {
   return {time.time, time.is_estimated, time.estimated};
 }
-ShownTime AllTime(const ProductionTime& time) {
+ShownTime AllTime(const model::ProductionTime& time) {
   return {time.all, time.is_estimated, time.estimated_all};
 }
 void AddProduction(TreeColumns& columns, ProductionTexts& texts) {
-  using Make = std::string (*)(const ProductionTime&);
+  using Make = std::string (*)(const model::ProductionTime&);
   const auto text = [&](const char* name, int width, std::string& buffer, Make make) {
     columns.Add(kPeople, {name, width}, [&buffer, make](const TreeRow& row) {
-      const ProductionTime* time = ProductionOf(row);
+      const model::ProductionTime* time = ProductionOf(row);
       return time ? Value::Text(buffer = make(*time)) : Value::Missing();
     });
   };
   columns.Add(kPeople, {"SAMPLES", 7}, [](const TreeRow& row) {
-    const ProductionTime* time = ProductionOf(row);
-    return time ? Value::Signed(Rounded(time->samples)) : Value::Missing();
+    const model::ProductionTime* time = ProductionOf(row);
+    return time ? Value::Signed(model::Rounded(time->samples)) : Value::Missing();
   });
   text("TIME", 8, texts.time,
-       [](const ProductionTime& time) { return ValueText(OwnTime(time), Milliseconds); });
+       [](const model::ProductionTime& time) { return ValueText(OwnTime(time), Milliseconds); });
   text("CUM", 8, texts.all,
-       [](const ProductionTime& time) { return ValueText(AllTime(time), Milliseconds); });
+       [](const model::ProductionTime& time) { return ValueText(AllTime(time), Milliseconds); });
   text("+-", 7, texts.half,
-       [](const ProductionTime& time) { return ArmText(AllTime(time), Milliseconds); });
-  text("NS/CALL", 9, texts.per_call, [](const ProductionTime& time) {
+       [](const model::ProductionTime& time) { return ArmText(AllTime(time), Milliseconds); });
+  text("NS/CALL", 9, texts.per_call, [](const model::ProductionTime& time) {
     const uint64_t calls = time.outermost_calls.value_or(time.calls);
     if (calls == 0) return std::string("-");
     return ValueText(OfOneCall(AllTime(time), calls), PerCall) +
            (time.outermost_calls ? "" : kPerEntry);
   });
-  const auto number = [&](const char* name, double (*of)(const ProductionTime&)) {
+  const auto number = [&](const char* name, double (*of)(const model::ProductionTime&)) {
     columns.Add(kCsv | kJson, {name}, [of](const TreeRow& row) {
-      const ProductionTime* time = ProductionOf(row);
+      const model::ProductionTime* time = ProductionOf(row);
       return time ? Value::Number(of(*time)) : Value::Missing();
     });
   };
-  number("production_samples", [](const ProductionTime& time) { return time.samples; });
-  number("production_ns", [](const ProductionTime& time) { return time.time.value; });
-  number("production_cum_ns", [](const ProductionTime& time) { return time.all.value; });
+  number("production_samples", [](const model::ProductionTime& time) { return time.samples; });
+  number("production_ns", [](const model::ProductionTime& time) { return time.time.value; });
+  number("production_cum_ns", [](const model::ProductionTime& time) { return time.all.value; });
   number("production_estimated",
-         [](const ProductionTime& time) { return time.is_estimated ? 1.0 : 0.0; });
-  number("production_estimated_ns", [](const ProductionTime& time) { return time.estimated; });
+         [](const model::ProductionTime& time) { return time.is_estimated ? 1.0 : 0.0; });
+  number("production_estimated_ns",
+         [](const model::ProductionTime& time) { return time.estimated; });
   number("production_estimated_cum_ns",
-         [](const ProductionTime& time) { return time.estimated_all; });
-  number("production_cum_low_ns", [](const ProductionTime& time) { return time.all.low; });
-  number("production_cum_high_ns", [](const ProductionTime& time) { return time.all.high; });
+         [](const model::ProductionTime& time) { return time.estimated_all; });
+  number("production_cum_low_ns", [](const model::ProductionTime& time) { return time.all.low; });
+  number("production_cum_high_ns", [](const model::ProductionTime& time) { return time.all.high; });
 }
 
 TreeColumns LogRtColumns(const NamedTree& tree, ProductionTexts& texts) {
@@ -178,7 +182,8 @@ void TextHead(NamedTree& tree, Output& out) {
   PrintTreeHead(tree, "log-rt", out);
   out.Text(LogRtLegend());
   const bool sampled = std::ranges::any_of(
-      tree.forest.metrics, [](const MetricTotals& metric) { return metric.info.is_samples(); });
+      tree.forest.metrics,
+      [](const model::MetricTotals& metric) { return metric.info.is_samples(); });
   if (sampled) {
     out.Text(
         "           SAMPLES stands for BASE where samples "
@@ -199,8 +204,8 @@ void TextHead(NamedTree& tree, Output& out) {
 
 }  // namespace
 
-Result<void> PrintLogRt(Source& source, const Options& options, Output& out) {
-  Result<Forest> forest = LoadForest(source, options);
+Result<void> PrintLogRt(model::Source& source, const Options& options, Output& out) {
+  Result<model::Forest> forest = model::LoadForest(source, options);
   if (!forest) return std::unexpected(forest.error());
   NamedTree tree(source, *forest, options);
   if (options.format == Format::kCollapsed) return PrintCollapsed(tree, out);

@@ -3,22 +3,22 @@
 #include <cmath>
 #include <utility>
 
+#include "model/tree/flat.h"
 #include "reports/print/formats.h"
 #include "reports/report_list.h"
-#include "reports/tree/flat.h"
 #include "reports/tree/header.h"
 
 namespace jprof::reports {
 namespace {
 
-char Type(const Forest& forest, const Options& options, const MethodSum& sum) {
+char Type(const model::Forest& forest, const Options& options, const model::MethodSum& sum) {
   return forest.names.LetterOf(sum.method, sum.type, options.static_letters);
 }
 
 // Returns false for a profile that has samples only.
-bool HasCalls(const Forest& forest) { return forest.calls > 0 || forest.samples == 0; }
+bool HasCalls(const model::Forest& forest) { return forest.calls > 0 || forest.samples == 0; }
 
-std::string_view Name(Forest& forest, const MethodSum& sum) {
+std::string_view Name(model::Forest& forest, const model::MethodSum& sum) {
   return sum.method == profile::kRootMethod ? "(outside any method)" : forest.names.Of(sum.method);
 }
 
@@ -27,30 +27,32 @@ double Share(double part, double whole) {
 }
 
 // Returns the whole that shares refer to: BASE of the first metric, or calls.
-double Whole(const Forest& forest) {
+double Whole(const model::Forest& forest) {
   return forest.metrics.empty() ? static_cast<double>(forest.calls)
                                 : forest.metrics[0].raw - forest.metrics[0].adjust;
 }
-double Self(const Forest& forest, const MethodSum& sum) {
+double Self(const model::Forest& forest, const model::MethodSum& sum) {
   return forest.metrics.empty() ? static_cast<double>(sum.calls) : sum.self[0].base();
 }
 
 // A row as the columns' getters see it.
 struct MethodRow {
-  Forest& forest;
+  model::Forest& forest;
   const Options& options;
-  const MethodSum& sum;
+  const model::MethodSum& sum;
   char type;
   std::string& buffer;  // for a text that is made for this row
 };
 using MethodColumns = Columns<MethodRow>;
-using RawValue = double (*)(const MethodSum& sum, size_t metric);
+using RawValue = double (*)(const model::MethodSum& sum, size_t metric);
 
-double SelfBase(const MethodSum& sum, size_t m) { return sum.self[m].base(); }
-double SelfRaw(const MethodSum& sum, size_t m) { return static_cast<double>(sum.self[m].raw); }
-double SelfAdjust(const MethodSum& sum, size_t m) { return sum.self[m].adjust; }
-double SelfError(const MethodSum& sum, size_t m) { return sum.self[m].error; }
-double WithCallees(const MethodSum& sum, size_t m) { return sum.cumulative[m]; }
+double SelfBase(const model::MethodSum& sum, size_t m) { return sum.self[m].base(); }
+double SelfRaw(const model::MethodSum& sum, size_t m) {
+  return static_cast<double>(sum.self[m].raw);
+}
+double SelfAdjust(const model::MethodSum& sum, size_t m) { return sum.self[m].adjust; }
+double SelfError(const model::MethodSum& sum, size_t m) { return sum.self[m].error; }
+double WithCallees(const model::MethodSum& sum, size_t m) { return sum.cumulative[m]; }
 
 constexpr std::pair<const char*, RawValue> kCsvValues[] = {{"base", SelfBase},
                                                            {"raw", SelfRaw},
@@ -60,12 +62,13 @@ constexpr std::pair<const char*, RawValue> kCsvValues[] = {{"base", SelfBase},
 constexpr std::pair<const char*, RawValue> kJsonValues[] = {
     {"base", SelfBase}, {"raw", SelfRaw}, {"error", SelfError}, {"cumulative", WithCallees}};
 
-void AddMetricText(MethodColumns& columns, const Forest& forest, const Options& options, size_t m) {
+void AddMetricText(MethodColumns& columns, const model::Forest& forest, const Options& options,
+                   size_t m) {
   const std::string suffix = m == 0 ? "" : "-" + std::to_string(m);
   const double scale = forest.metrics[m].info.scale;
   const auto add = [&](const char* name, RawValue raw, double least) {
     columns.Add(kPeople, {name + suffix, 15}, [scale, m, raw, least](const MethodRow& row) {
-      return Value::Signed(Rounded(std::max(raw(row.sum, m) * scale, least)));
+      return Value::Signed(model::Rounded(std::max(raw(row.sum, m) * scale, least)));
     });
   };
   constexpr double kAny = -INFINITY;
@@ -73,21 +76,21 @@ void AddMetricText(MethodColumns& columns, const Forest& forest, const Options& 
     add("RAW", SelfRaw, kAny);
     add("ADJUST", SelfAdjust, kAny);
   }
-  const MetricTotals& metric = forest.metrics[m];
+  const model::MetricTotals& metric = forest.metrics[m];
   columns.Add(kPeople, {(metric.info.is_samples() ? "SAMPLES" : "BASE") + suffix, 15},
               [&metric, m](const MethodRow& row) { return BaseValue(metric, row.sum.self[m]); });
   if (options.raw) add("ERROR", SelfError, kAny);
   add("CUM", WithCallees, 0);
 }
 
-void AddMetrics(MethodColumns& columns, const Forest& forest, const Options& options) {
+void AddMetrics(MethodColumns& columns, const model::Forest& forest, const Options& options) {
   for (size_t m = 0; m < forest.metrics.size(); ++m) {
-    const MetricTotals& metric = forest.metrics[m];
+    const model::MetricTotals& metric = forest.metrics[m];
     AddMetricText(columns, forest, options, m);
     for (const auto& [name, raw] : kCsvValues) {
       columns.Add(kCsv, {fmt::format("{}:{}", name, metric.info.name)},
                   [&metric, m, raw = raw](const MethodRow& row) {
-                    return Value::Number(InUnit(metric, raw(row.sum, m)));
+                    return Value::Number(model::InUnit(metric, raw(row.sum, m)));
                   });
     }
   }
@@ -95,12 +98,12 @@ void AddMetrics(MethodColumns& columns, const Forest& forest, const Options& opt
     columns.Add(kJson,
                 {.name = name, .shape = Column::Shape::kList, .cells = forest.metrics.size()},
                 [&forest, raw = raw](const MethodRow& row, size_t m) {
-                  return Value::Number(InUnit(forest.metrics[m], raw(row.sum, m)));
+                  return Value::Number(model::InUnit(forest.metrics[m], raw(row.sum, m)));
                 });
   }
 }
 
-void AddShares(MethodColumns& columns, const Forest& forest) {
+void AddShares(MethodColumns& columns, const model::Forest& forest) {
   const double whole = Whole(forest);
   columns.Add(kPeople, {"SELF%", 6}, [whole](const MethodRow& row) {
     return Value::Fixed(Share(Self(row.forest, row.sum), whole), 2);
@@ -110,7 +113,7 @@ void AddShares(MethodColumns& columns, const Forest& forest) {
   });
 }
 
-MethodColumns AllColumns(const Forest& forest, const Options& options) {
+MethodColumns AllColumns(const model::Forest& forest, const Options& options) {
   const auto calls = [](const MethodRow& row) { return Value::Integer(row.sum.calls); };
   const auto contexts = [](const MethodRow& row) { return Value::Integer(row.sum.contexts); };
   const auto name = [](const MethodRow& row) { return Value::Text(Name(row.forest, row.sum)); };
@@ -128,7 +131,7 @@ MethodColumns AllColumns(const Forest& forest, const Options& options) {
   columns.Add(kCsv | kJson, {"contexts"}, contexts);
   AddMetrics(columns, forest, options);
   columns.Add(kPeople, {"NAME"}, [](const MethodRow& row) {
-    const Names& names = row.forest.names;
+    const model::Names& names = row.forest.names;
     row.buffer = names.Mark(row.sum.method, row.sum.type, row.options.static_letters);
     row.buffer += Name(row.forest, row.sum);
     return Value::Text(row.buffer);
@@ -138,17 +141,17 @@ MethodColumns AllColumns(const Forest& forest, const Options& options) {
 }
 
 // Returns why a share is above 100 %, or an empty text if none is.
-std::string AboveWhole(const Forest& forest, const std::vector<MethodSum>& sums) {
-  for (const MethodSum& sum : sums) {
+std::string AboveWhole(const model::Forest& forest, const std::vector<model::MethodSum>& sums) {
+  for (const model::MethodSum& sum : sums) {
     const std::string above =
-        AboveWholeText(forest, std::max(Self(forest, sum), sum.cumulative[0]));
+        model::AboveWholeText(forest, std::max(Self(forest, sum), sum.cumulative[0]));
     if (!above.empty()) return above;
   }
   return "";
 }
 
-void TextHead(const Source& source, const Forest& forest, const std::string& above_whole,
-              Output& out) {
+void TextHead(const model::Source& source, const model::Forest& forest,
+              const std::string& above_whole, Output& out) {
   PrintRun(source, "methods", out);
   PrintMetrics(source, forest, out);
   PrintStacks(source, out);
@@ -163,21 +166,21 @@ void TextHead(const Source& source, const Forest& forest, const std::string& abo
 }
 
 // Only text and Markdown hide rows below --min-percent.
-bool IsShown(const Forest& forest, const Options& options, const MethodSum& sum) {
+bool IsShown(const model::Forest& forest, const Options& options, const model::MethodSum& sum) {
   if (EntryOf(options.format).view != kPeople) return true;
   const double whole = Whole(forest);
   const double share = std::max(Share(Self(forest, sum), whole), Share(sum.cumulative[0], whole));
   if (share >= options.min_percent) return true;
-  const Cell self = forest.metrics.empty() ? Cell{} : sum.self[0];
-  return IsLargeUnknown(forest, self, sum.calls, options.min_percent);
+  const model::Cell self = forest.metrics.empty() ? model::Cell{} : sum.self[0];
+  return model::IsLargeUnknown(forest, self, sum.calls, options.min_percent);
 }
 
 }  // namespace
 
-Result<void> PrintMethods(Source& source, const Options& options, Output& out) {
-  Result<Forest> forest = LoadForest(source, options);
+Result<void> PrintMethods(model::Source& source, const Options& options, Output& out) {
+  Result<model::Forest> forest = model::LoadForest(source, options);
   if (!forest) return std::unexpected(forest.error());
-  const std::vector<MethodSum> sums = SumByMethod(*forest, /*with_cumulative=*/true);
+  const std::vector<model::MethodSum> sums = model::SumByMethod(*forest, /*with_cumulative=*/true);
   const std::string above_whole = AboveWhole(*forest, sums);
   const Layout layout = {
       .head = {.text = [&](Output& text) { TextHead(source, *forest, above_whole, text); },
@@ -192,7 +195,7 @@ Result<void> PrintMethods(Source& source, const Options& options, Output& out) {
   const auto writer = EntryOf(options.format).make(layout, out);
   std::string buffer;
   writer->Begin(columns.columns());
-  for (const MethodSum& sum : sums) {
+  for (const model::MethodSum& sum : sums) {
     if (!IsShown(*forest, options, sum)) continue;
     writer->Row(columns.Of({*forest, options, sum, Type(*forest, options, sum), buffer}));
   }

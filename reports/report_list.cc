@@ -1,7 +1,11 @@
 #include "reports/report_list.h"
 
+#include <algorithm>
 #include <ranges>
 
+#include "reports/combined/combined_report.h"
+#include "reports/itrace/arc.h"
+#include "reports/ticks/tprof.h"
 #include "reports/tree/header.h"
 
 namespace jprof::reports {
@@ -120,24 +124,72 @@ constexpr std::string_view kTreeStacks =
     "--format --threads --sort --min-percent --depth "
     "--metric --table --uncalibrated --force --refit";
 
+using enum model::InputKind;
+constexpr model::InputKind kProfiles[] = {kProfile}, kCombinedProfiles[] = {kCombined},
+                           kRecordings[] = {kTicks}, kTraces[] = {kTrace},
+                           kEveryKind[] = {kProfile, kCombined, kTicks, kTrace};
+
+// Adapts the function of a report to the kind of input that it prints.
+template <typename T, auto kPrint>
+Result<void> Of(model::Input& input, const Options& options, Output& out) {
+  return kPrint(std::get<T>(input), options, out);
+}
+
+// Also remarks what a head would report as lost.
+template <auto kPrint>
+Result<void> OfProfile(model::Input& input, const Options& options, Output& out) {
+  auto& source = std::get<model::Source>(input);
+  auto printed = kPrint(source, options, out);
+  if (printed) RemarkLosses(source, options.format, out);
+  return printed;
+}
+
+Result<void> PrintTicks(model::Recording& recording, const Options& options, Output& out) {
+  return PrintTprof(recording, {.format = options.format, .clip = options.min_percent}, out);
+}
+
 constexpr Report kReports[] = {
-    {{"log-rt", "the call tree: every method in every calling context", kTreeOptions, kTreeStacks,
-      kTreeFormats, kLogRtColumns},
-     PrintLogRt},
-    {{"methods", "the tree summed by method, hottest first",
-      "--format --threads --min-percent --metric --raw --static-letters --table --uncalibrated "
-      "--force --refit",
-      "", kTableFormats, kMethodsColumns},
-     PrintMethods},
-    {{"scs", "the call tree of a sampled profile: samples in every calling context",
-      "--format --threads --sort --min-percent --depth --metric --cumulative --static-letters",
-      "--format --threads --sort --min-percent --depth --metric", kTreeFormats, kScsColumns},
-     PrintScs},
-    {{"log-gen", "the trace: entries and exits in order",
-      "--format --static-letters --table --uncalibrated --force --refit", "", kCommonFormats,
-      kLogGenColumns},
-     PrintLogGen},
+    {"log-rt", "the call tree: every method in every calling context", kTreeOptions, kTreeStacks,
+     kTreeFormats, kLogRtColumns, kProfiles, OfProfile<PrintLogRt>},
+    {"methods", "the tree summed by method, hottest first",
+     "--format --threads --min-percent --metric --raw --static-letters --table --uncalibrated "
+     "--force --refit",
+     "", kTableFormats, kMethodsColumns, kProfiles, OfProfile<PrintMethods>},
+    {"scs", "the call tree of a sampled profile: samples in every calling context",
+     "--format --threads --sort --min-percent --depth --metric --cumulative --static-letters",
+     "--format --threads --sort --min-percent --depth --metric", kTreeFormats, kScsColumns,
+     kProfiles, OfProfile<PrintScs>},
+    {"log-gen", "the trace: entries and exits in order",
+     "--format --static-letters --table --uncalibrated --force --refit", "", kCommonFormats,
+     kLogGenColumns, kProfiles, OfProfile<PrintLogGen>},
+    {"combined", "a combined profile: exact calls and true times in every calling context",
+     "--format --sort --min-percent --depth --table --uncalibrated --force",
+     "--format --sort --min-percent --depth", kTreeFormats, kCombinedColumns, kCombinedProfiles,
+     Of<model::Combined, PrintCombined>},
+    {"arc", "a trace of jprof itrace: functions and calls, with exact numbers of instructions",
+     "--format --min-percent --top --function --tid --listing", "--format --threads --tid",
+     kTreeFormats, kArcColumns, kTraces, Of<model::ArcRecording, PrintArc>, kArcCallColumns},
+    {"tprof",
+     "a recording of jprof tprof: processes, threads, modules, symbols",
+     "--format --min-percent",
+     "--format",
+     kStackFormats,
+     {},
+     kRecordings,
+     Of<model::Recording, PrintTicks>},
+    {"html",
+     "all of it as one HTML file, also of a recording (docs/VIEW.md)",
+     "--out --table --uncalibrated --force",
+     "",
+     {},
+     {},
+     kEveryKind,
+     nullptr},
 };
+
+const Report& Named(std::string_view name) {
+  return *std::ranges::find(kReports, name, &Report::name);
+}
 
 bool Contains(std::string_view words, std::string_view word) {
   for (const auto part : std::views::split(words, ' ')) {
@@ -148,57 +200,32 @@ bool Contains(std::string_view words, std::string_view word) {
 
 }  // namespace
 
-const ReportEntry kCombinedReport = {
-    "combined",
-    "a combined profile: exact calls and true times in every calling context",
-    "--format --sort --min-percent --depth --table --uncalibrated --force",
-    "--format --sort --min-percent --depth",
-    kTreeFormats,
-    kCombinedColumns};
-const ReportEntry kArcReport = {
-    "arc",
-    "a trace of jprof itrace: functions and calls, with exact numbers of instructions",
-    "--format --min-percent --top --function --tid --listing",
-    "--format --threads --tid",
-    kTreeFormats,
-    kArcColumns};
-const ReportEntry kArcCalls = {"arc: calls", "", "", "", {}, kArcCallColumns};
-const ReportEntry kTprofReport = {
-    "tprof",
-    "a recording of jprof tprof: processes, threads, modules, symbols",
-    "--format --min-percent",
-    "--format",
-    kStackFormats,
-    {}};
-const ReportEntry kHtmlReport = {"html",
-                                 "all of it as one HTML file, also of a recording (docs/VIEW.md)",
-                                 "--out --table --uncalibrated --force",
-                                 "",
-                                 {},
-                                 {}};
-
-bool ReportEntry::HasOption(std::string_view option, Format format) const {
+bool Report::HasOption(std::string_view option, Format format) const {
   const bool stacks = format == Format::kCollapsed && !collapsed_options.empty();
   return Contains(stacks ? collapsed_options : options, option);
 }
 
-std::span<const Report> Reports() { return kReports; }
-
-std::span<const ReportEntry* const> AllReports() {
-  static constexpr const ReportEntry* kAll[] = {&kReports[0],  &kReports[1],     &kReports[2],
-                                                &kReports[3],  &kCombinedReport, &kArcReport,
-                                                &kTprofReport, &kHtmlReport};
-  static_assert(std::size(kAll) == std::size(kReports) + 4);
-  return kAll;
+bool Report::Prints(model::InputKind kind) const {
+  return std::ranges::find(kinds, kind) != kinds.end();
 }
 
-Result<void> PrintReport(const Report& report, Source& source, const Options& options,
+std::span<const Report> Reports() { return kReports; }
+
+const Report& DefaultReport(model::InputKind kind) {
+  return *std::ranges::find_if(kReports, [kind](const Report& one) { return one.Prints(kind); });
+}
+
+const Report& DefaultReport(const model::Input& input) {
+  const auto* source = std::get_if<model::Source>(&input);
+  if (source != nullptr && source->reader.meta().is(Mode::kScs)) return Named("scs");
+  return DefaultReport(model::KindOf(input));
+}
+
+Result<void> PrintReport(const Report& report, model::Input& input, const Options& options,
                          Output& out) {
   if (auto offered = CheckOffered(report.name, report.formats, options.format); !offered)
     return offered;
-  auto printed = report.print(source, options, out);
-  if (printed) RemarkLosses(source, options.format, out);
-  return printed;
+  return report.print(input, options, out);
 }
 
 }  // namespace jprof::reports

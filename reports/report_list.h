@@ -3,8 +3,9 @@
 
 #include <span>
 
+#include "model/open/open.h"
+#include "reports/print/options.h"
 #include "reports/print/output.h"
-#include "reports/tree/source.h"
 
 namespace jprof::reports {
 
@@ -13,39 +14,38 @@ struct ColumnHelp {
   std::string_view meaning;  // in Markdown; docs/REPORTS.md is generated from it
 };
 
-struct ReportEntry {
+struct Report {
   const char* name;
   const char* help;                    // one line
   std::string_view options;            // of the command line, as "--format --sort"
   std::string_view collapsed_options;  // the same with --format collapsed
   std::span<const Format> formats;
-  std::span<const ColumnHelp> columns;  // of text or, where that is no table, of CSV
+  std::span<const ColumnHelp> columns;      // of text or, where that is no table, of CSV
+  std::span<const model::InputKind> kinds;  // what it prints, in the order of preference
+  // Requires an input of one of the kinds. Null for `html`, which the view writes.
+  Result<void> (*print)(model::Input& input, const Options& options, Output& out);
+  std::span<const ColumnHelp> more_columns = {};  // of a second table
 
   bool HasOption(std::string_view option, Format format) const;
+  bool Prints(model::InputKind kind) const;
 };
-
-// A report of one profile.
-struct Report : ReportEntry {
-  Result<void> (*print)(Source& source, const Options& options, Output& out);
-};
-
-std::span<const Report> Reports();
-
-extern const ReportEntry kCombinedReport;  // of a combined profile; PrintCombined prints it
-extern const ReportEntry kArcReport;       // of an instruction trace: its functions, by PrintArc
-extern const ReportEntry kArcCalls;        // its second table
-extern const ReportEntry kTprofReport;     // of a recording of ticks; PrintTprof prints it
-extern const ReportEntry kHtmlReport;      // the view, of all of these
 
 // Returns every report, in the order of the command's help.
-std::span<const ReportEntry* const> AllReports();
+std::span<const Report> Reports();
 
-// Fails if the report does not offer the format, or with the report's own error.
-Result<void> PrintReport(const Report& report, Source& source, const Options& options, Output& out);
+// Returns the report that prints this input if none is named.
+const Report& DefaultReport(const model::Input& input);
+// Returns the same for a directory of this kind; a profile of samples has another one.
+const Report& DefaultReport(model::InputKind kind);
 
-Result<void> PrintLogRt(Source& source, const Options& options, Output& out);
-Result<void> PrintMethods(Source& source, const Options& options, Output& out);
-Result<void> PrintScs(Source& source, const Options& options, Output& out);
-Result<void> PrintLogGen(Source& source, const Options& options, Output& out);
+// Prints the report of an input of a kind that it prints. Fails if it does not offer the format, or
+// with the report's own error.
+Result<void> PrintReport(const Report& report, model::Input& input, const Options& options,
+                         Output& out);
+
+Result<void> PrintLogRt(model::Source& source, const Options& options, Output& out);
+Result<void> PrintMethods(model::Source& source, const Options& options, Output& out);
+Result<void> PrintScs(model::Source& source, const Options& options, Output& out);
+Result<void> PrintLogGen(model::Source& source, const Options& options, Output& out);
 
 }  // namespace jprof::reports

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "common/shell_word.h"
+#include "model/values/statistics.h"
 #include "reports/print/formats.h"
 #include "reports/print/legend.h"
-#include "reports/print/statistics.h"
 #include "reports/report_list.h"
 #include "reports/tree/header.h"
 #include "reports/tree/spread_columns.h"
@@ -32,7 +32,7 @@ std::string Upper(std::string text) {
 }
 
 // Returns SAMPLES, or the name of the event if there are several.
-std::string ColumnName(const Forest& forest, size_t m) {
+std::string ColumnName(const model::Forest& forest, size_t m) {
   return forest.metrics.size() == 1 && !forest.metrics[m].info.is_weighted()
              ? "SAMPLES"
              : Upper(forest.metrics[m].info.name);
@@ -40,19 +40,20 @@ std::string ColumnName(const Forest& forest, size_t m) {
 
 // Adds the columns of one event in text: its value, and with --cumulative CUM and its share.
 void AddEventText(TreeColumns& columns, const NamedTree& tree, size_t m) {
-  const MetricTotals& metric = tree.forest.metrics[m];
+  const model::MetricTotals& metric = tree.forest.metrics[m];
   const std::string name = ColumnName(tree.forest, m);
-  const size_t digits = fmt::formatted_size("{}", Rounded(InUnit(metric, metric.raw)));
+  const size_t digits =
+      fmt::formatted_size("{}", model::Rounded(model::InUnit(metric, metric.raw)));
   const int width = static_cast<int>(std::max({size_t{7}, digits, name.size()}));
   columns.Add(kPeople, {name, width}, [&metric, m](const TreeRow& row) {
-    return Value::Signed(Rounded(InUnit(metric, raw::Base(row.shown, m))));
+    return Value::Signed(model::Rounded(model::InUnit(metric, raw::Base(row.shown, m))));
   });
   if (!tree.options.cumulative) return;
   columns.Add(kPeople, {"CUM", width}, [&metric, m](const TreeRow& row) {
-    return Value::Signed(Rounded(InUnit(metric, raw::Cumulative(row.shown, m))));
+    return Value::Signed(model::Rounded(model::InUnit(metric, raw::Cumulative(row.shown, m))));
   });
   columns.Add(kPeople, {"%", 6}, [&metric, m](const TreeRow& row) {
-    return Value::Fixed(PercentOf(raw::Cumulative(row.shown, m), metric.raw), 2);
+    return Value::Fixed(model::PercentOf(raw::Cumulative(row.shown, m), metric.raw), 2);
   });
 }
 
@@ -108,16 +109,16 @@ Section HeadOf(NamedTree& tree) {
 
 // Unlinks rows that have no value in any column. With several events in one tree, or with --metric,
 // there are many.
-void HideEmpty(Rows& rows) {
+void HideEmpty(model::Rows& rows) {
   std::vector<bool> filled(rows.rows.size());
   for (size_t i = rows.rows.size(); i-- > 0;) {
     for (size_t m = 0; m < rows.metric_count; ++m)
       filled[i] = filled[i] || rows.cell(i, m).raw != 0;
-    if (filled[i] && rows.rows[i].parent != kNoRow) filled[rows.rows[i].parent] = true;
+    if (filled[i] && rows.rows[i].parent != model::kNoNode) filled[rows.rows[i].parent] = true;
   }
-  for (Row& parent : rows.rows) {
+  for (model::Row& parent : rows.rows) {
     uint32_t* link = &parent.first_child;
-    while (*link != kNoRow) {
+    while (*link != model::kNoNode) {
       if (filled[*link]) {
         link = &rows.rows[*link].next;
       } else {
@@ -129,23 +130,23 @@ void HideEmpty(Rows& rows) {
 
 // Loads the tree of a sampled profile. Sampled siblings have no order of first calls: the largest
 // is first, unless --sort requests another order.
-Result<Forest> LoadSampled(Source& source, const Options& options) {
+Result<model::Forest> LoadSampled(model::Source& source, const Options& options) {
   const std::vector<profile::Metric>& metrics = source.reader.meta().metrics;
   if (std::ranges::none_of(metrics, &profile::Metric::is_samples)) {
     return WrongUse("{} has no samples; its tree is printed by: jprof report log-rt {}",
                     source.reader.directory(), ShellWord(source.reader.directory()));
   }
-  Result<Forest> forest = LoadForest(source, options);
+  Result<model::Forest> forest = model::LoadForest(source, options);
   if (!forest) return forest;
   if (forest->calls == 0) HideEmpty(forest->rows);
-  if (!options.sort) SortByWeight(forest->rows, Cumulative(forest->rows, 0));
+  if (!options.sort) model::SortByWeight(forest->rows, model::Cumulative(forest->rows, 0));
   return forest;
 }
 
 }  // namespace
 
-Result<void> PrintScs(Source& source, const Options& options, Output& out) {
-  Result<Forest> forest = LoadSampled(source, options);
+Result<void> PrintScs(model::Source& source, const Options& options, Output& out) {
+  Result<model::Forest> forest = LoadSampled(source, options);
   if (!forest) return std::unexpected(forest.error());
   NamedTree tree(source, *forest, options);
   if (options.format == Format::kCollapsed) return PrintCollapsed(tree, out);

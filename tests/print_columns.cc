@@ -10,7 +10,8 @@
 
 namespace {
 
-using jprof::reports::ReportEntry;
+using jprof::reports::ColumnHelp;
+using jprof::reports::Report;
 
 std::string Quoted(std::string_view options) {
   std::string quoted;
@@ -21,20 +22,20 @@ std::string Quoted(std::string_view options) {
 
 void PrintOptions() {
   fmt::print("| report | options |\n|---|---|\n");
-  for (const ReportEntry* report : jprof::reports::AllReports()) {
-    fmt::print("| {} | {} |\n", report->name, Quoted(report->options));
-    if (!report->collapsed_options.empty()) {
-      fmt::print("| {} `--format collapsed` | {} |\n", report->name,
-                 Quoted(report->collapsed_options));
+  for (const Report& report : jprof::reports::Reports()) {
+    fmt::print("| {} | {} |\n", report.name, Quoted(report.options));
+    if (!report.collapsed_options.empty()) {
+      fmt::print("| {} `--format collapsed` | {} |\n", report.name,
+                 Quoted(report.collapsed_options));
     }
   }
   fmt::print("\n");
 }
 
-void PrintColumns(const ReportEntry& report) {
-  if (report.columns.empty()) return;
-  fmt::print("| {} | meaning |\n|---|---|\n", report.name);
-  for (const auto& [name, meaning] : report.columns) fmt::print("| {} | {} |\n", name, meaning);
+void PrintColumns(std::string_view title, std::span<const ColumnHelp> columns) {
+  if (columns.empty()) return;
+  fmt::print("| {} | meaning |\n|---|---|\n", title);
+  for (const auto& [name, meaning] : columns) fmt::print("| {} | {} |\n", name, meaning);
   fmt::print("\n");
 }
 
@@ -50,6 +51,7 @@ void PrintFrameKinds() {
 int main() {
   PrintOptions();
   PrintFrameKinds();
-  for (const ReportEntry* report : jprof::reports::AllReports()) PrintColumns(*report);
-  PrintColumns(jprof::reports::kArcCalls);
+  for (const Report& report : jprof::reports::Reports()) PrintColumns(report.name, report.columns);
+  for (const Report& report : jprof::reports::Reports())
+    PrintColumns(std::string(report.name) + ": calls", report.more_columns);
 }

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "model/combined/combined.h"
+#include "model/combined/shrinkage.h"
 #include "profile/read/combined.h"
-#include "reports/combined/combined.h"
-#include "reports/combined/shrinkage.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "calibrate/train/table_store.h"
+#include "calibrate/store/table_store.h"
 
 namespace jprof::calibrate {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "calibrate/train/table_store.h"
+#include "calibrate/store/table_store.h"
 #include "cli/commands/calibration_text.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/report_options.h"
@@ -18,7 +18,7 @@
 #include "record/calibrate/calibration.h"
 #include "record/run/interrupt_cost.h"
 #include "record/run/interruption.h"
-#include "reports/combined/refit.h"
+#include "reports/combined/refit_report.h"
 
 namespace jprof::cli {
 namespace {
@@ -93,7 +93,7 @@ Result<int> Check(const CalibrateArguments& arguments) {
   auto opened = OpenCountedAndSampled(profiles.front(), {profiles.begin() + 1, profiles.end()},
                                       {.file = arguments.request.output});
   if (!opened) return std::unexpected(opened.error());
-  const auto refitting = reports::RefitToSamples(opened->counted, opened->sampled);
+  const auto refitting = model::RefitToSamples(opened->counted, opened->sampled);
   if (!refitting) return std::unexpected(refitting.error());
   reports::Output out(stdout, reports::ShowsColour(stdout));
   PrintRefitting(opened->counted, *refitting, out);

@@ -1,7 +1,7 @@
 // Prints calibration tables for people.
 #pragma once
 
-#include "calibrate/train/table_store.h"
+#include "calibrate/store/table_store.h"
 #include "record/calibrate/calibration.h"
 #include "reports/print/output.h"
 

@@ -5,11 +5,12 @@
 #include "cli/shared/profile_source.h"
 #include "cli/shared/usage_error.h"
 #include "record/place/recording_summary.h"
+#include "reports/combined/combined_report.h"
 
 namespace jprof::cli {
 
 Result<void> PrintCombinedReport(const std::filesystem::path& directory, std::FILE* to) {
-  auto combined = OpenCombined(directory.string(), {});
+  auto combined = model::OpenCombined(directory.string(), {});
   if (!combined) return std::unexpected(combined.error());
   std::fflush(stdout);
   reports::Output out(to, reports::ShowsColour(to));

@@ -12,8 +12,6 @@
 #include "cli/shared/report_options.h"
 #include "cli/shared/usage_error.h"
 #include "common/errno_text.h"
-#include "profile/files/printable_text.h"
-#include "profile/read/combined.h"
 #include "reports/compare/compare.h"
 
 namespace jprof::cli {
@@ -40,10 +38,9 @@ Result<Format> FormatOf(const CompareArguments& arguments) {
 }
 
 // Opens a profile. Fails for a combined profile, of which the user has to choose a run.
-Result<reports::Source> Open(const std::string& directory, const TableChoice& table) {
-  if (directory.empty() || !profile::IsCombined(directory)) return OpenSource(directory, table);
-  return WrongUse("{} is a combined profile; compare profiles in it: {}",
-                  profile::CleanText(directory), RunPaths(directory));
+Result<model::Source> OpenOne(const std::string& directory, const TableChoice& table) {
+  if (auto one = CheckOneProfile(directory); !one) return std::unexpected(one.error());
+  return OpenProfile(directory, table);
 }
 
 template <typename Compared>
@@ -85,14 +82,14 @@ Result<void> Run(CompareArguments arguments) {
   const Result<Format> format = FormatOf(arguments);
   if (!format) return std::unexpected(format.error());
   if (arguments.options.top == 0) return WrongUse("--top must be at least 1");
-  Result<reports::Source> a = Open(arguments.a, arguments.table);
+  Result<model::Source> a = OpenOne(arguments.a, arguments.table);
   if (!a) return std::unexpected(a.error());
   if (arguments.b.empty()) {
     if (arguments.options.absolute)
       return WrongUse("--absolute requires two profiles: jprof compare A B --absolute");
     return Print(arguments, *format, CompareWithin(*a, arguments.options));
   }
-  Result<reports::Source> b = Open(arguments.b, arguments.table);
+  Result<model::Source> b = OpenOne(arguments.b, arguments.table);
   if (!b) return std::unexpected(b.error());
   return Print(arguments, *format, CompareTwo(*a, *b, arguments.options));
 }

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "model/tree/source.h"
 #include "record/doctor/doctor_check.h"
-#include "reports/tree/source.h"
 
 namespace jprof::cli {
 

@@ -43,19 +43,13 @@ std::string ExportNames(std::string_view separator) {
 
 // Returns the format of --format, else that of the extension of -o, else the one that suits the
 // profile.
-Result<const reports::ExportFormat*> ChooseExport(const ExportArguments& arguments,
-                                                  const reports::ExportInput& input) {
-  if (!arguments.format.empty()) {
-    std::vector<std::string_view> names;
-    for (const auto& format : reports::ExportFormats()) names.push_back(format.name);
-    const Result<size_t> chosen = Choose("--format", arguments.format, names);
-    if (!chosen) return std::unexpected(chosen.error());
-    return &reports::ExportFormats()[*chosen];
-  }
+const reports::ExportFormat& FormatFor(const ExportArguments& arguments,
+                                       const reports::ExportInput& input) {
+  if (!arguments.format.empty()) return FormatNamed(arguments.format);
   for (const reports::ExportFormat& format : reports::ExportFormats()) {
-    if (arguments.out.ends_with(format.extension)) return &format;
+    if (arguments.out.ends_with(format.extension)) return format;
   }
-  return &FormatNamed(input.is_trace() ? "perfetto" : "pprof");
+  return FormatNamed(input.is_trace() ? "perfetto" : "pprof");
 }
 
 Result<void> CheckOutput(const ExportArguments& arguments, const reports::ExportFormat& format) {
@@ -92,27 +86,28 @@ std::string OpenCommand(const reports::ExportFormat& format, const std::string& 
 
 Result<void> Run(const ExportArguments& arguments) {
   if (!arguments.format.empty()) {  // an unknown format is an error before anything is opened
-    if (auto chosen = ChooseExport(arguments, {}); !chosen) return std::unexpected(chosen.error());
+    std::vector<std::string_view> names;
+    for (const auto& format : reports::ExportFormats()) names.push_back(format.name);
+    if (auto chosen = Choose("--format", arguments.format, names); !chosen)
+      return std::unexpected(chosen.error());
   }
   auto opened = OpenForExport(arguments.choice);
   if (!opened) return std::unexpected(opened.error());
-  reports::ExportInput input = opened->Input(arguments.choice);
-  const auto format = ChooseExport(arguments, input);
-  if (!format) return std::unexpected(format.error());
-  if (auto can = CheckExportable(**format, input); !can) return can;
-  if (auto can = CheckOutput(arguments, **format); !can) return can;
-  if (arguments.out == "-") return WriteTo(stdout, **format, input);
-  const std::string path =
-      arguments.out.empty() ? input.name + (*format)->extension : arguments.out;
+  reports::ExportInput& input = *opened;
+  const reports::ExportFormat& format = FormatFor(arguments, input);
+  if (auto can = CheckExportable(format, input); !can) return can;
+  if (auto can = CheckOutput(arguments, format); !can) return can;
+  if (arguments.out == "-") return WriteTo(stdout, format, input);
+  const std::string path = arguments.out.empty() ? input.name + format.extension : arguments.out;
   auto written = WriteOutputFile(
-      path, [&](const std::string& place) { return WriteNewFile(place, **format, input); });
+      path, [&](const std::string& place) { return WriteNewFile(place, format, input); });
   if (!written) return written;
   std::error_code error;
   const auto size = fs::file_size(path, error);
   if (error) return {};  // a pipe or a device
   fmt::print(stderr, "jprof: export:  {} ({}, {:.1f} kB)\njprof: next:    {}\n",
-             profile::CleanText(path), (*format)->name, static_cast<double>(size) / 1e3,
-             OpenCommand(**format, path));
+             profile::CleanText(path), format.name, static_cast<double>(size) / 1e3,
+             OpenCommand(format, path));
   return {};
 }
 

@@ -72,8 +72,9 @@ Result<void> DescribeCombined(const std::string& directory, bool json) {
 }
 
 Result<void> Run(const std::string& directory, bool json) {
-  if (profile::IsCombined(directory)) return DescribeCombined(directory, json);
-  if (reports::IsArcRecording(directory)) return DescribeTrace(directory, json);
+  const model::InputKind kind = model::KindOf(directory);
+  if (kind == model::InputKind::kCombined) return DescribeCombined(directory, json);
+  if (kind == model::InputKind::kTrace) return DescribeTrace(directory, json);
   const auto info = ReadProfileInfo(BusiestIn(directory));
   if (!info) return std::unexpected(info.error());
   reports::Output out(stdout);

@@ -34,12 +34,12 @@ struct PushArguments {
 
 // Returns the list of sample types. Pyroscope ignores those that it does not know and that are not
 // in the list.
-std::string SampleTypes(const reports::ContextTree& tree) {
+std::string SampleTypes(const model::ContextTree& tree) {
   const auto text = reports::PrintedText([&](reports::Output& out) -> Result<void> {
     reports::JsonWriter json(out);
     json.StartObject();
     for (const size_t m : tree.Sums()) {
-      const reports::Measure& measure = tree.measures[m];
+      const model::Measure& measure = tree.measures[m];
       json.Key(measure.name);
       json.StartObject();
       json.Member("units", measure.unit == "count" ? std::string("samples") : measure.unit);
@@ -60,7 +60,7 @@ constexpr uint64_t kSecond = 1'000'000'000;
 
 // Dates the run as one that ends now. Servers that accept only recent profiles check when a profile
 // begins, so a long run is shortened to what Pyroscope accepts by default (an hour).
-void DateNow(reports::RunDescription& run) {
+void DateNow(model::RunDescription& run) {
   constexpr uint64_t kLongest = 1800 * kSecond;
   run.duration_ns = std::min(run.duration_ns, kLongest);
   run.start_unix_ns = static_cast<uint64_t>(std::time(nullptr)) * kSecond - run.duration_ns;
@@ -68,7 +68,7 @@ void DateNow(reports::RunDescription& run) {
 
 Result<record::PushPayload> MakePayload(reports::ExportInput& input,
                                         const PushArguments& arguments) {
-  Result<reports::ContextTree> tree = LoadContexts(input);
+  Result<model::ContextTree> tree = model::LoadContexts(input.input, input.options);
   if (!tree) return std::unexpected(tree.error());
   if (!arguments.at.empty()) DateNow(tree->run);
   auto files = PprofFiles(*tree, arguments.limits);
@@ -105,7 +105,7 @@ Result<void> PushProfile(const PushArguments& arguments) {
   if (!target) return std::unexpected(target.error());
   auto opened = OpenForExport(arguments.choice);
   if (!opened) return std::unexpected(opened.error());
-  reports::ExportInput input = opened->Input(arguments.choice);
+  reports::ExportInput& input = *opened;
   const auto& pprof = reports::ExportFormats().front();
   if (auto can = CheckExportable(pprof, input); !can) return can;
   if (target->name.empty()) target->name = input.name;

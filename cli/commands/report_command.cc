@@ -19,7 +19,7 @@
 #include "cli/shared/usage_error.h"
 #include "cli/shared/view_output.h"
 #include "common/shell_word.h"
-#include "reports/combined/refit.h"
+#include "model/combined/refit.h"
 #include "reports/report_list.h"
 #include "reports/ticks/tprof.h"
 
@@ -39,24 +39,24 @@ struct ReportArguments {
   TableChoice table;
   std::string refit;  // empty, kRefitToOwn, or directories separated by commas
   reports::Options options;
-  reports::ArcOptions arc;  // only those that other reports lack
 };
 
-Result<const reports::ReportEntry*> ChooseReport(std::string_view name) {
+// Returns the report of that name.
+Result<const reports::Report*> ChooseReport(std::string_view name) {
   std::vector<std::string_view> names;
-  for (const reports::ReportEntry* report : reports::AllReports()) names.push_back(report->name);
+  for (const reports::Report& report : reports::Reports()) names.push_back(report.name);
   const Result<size_t> report = Choose("report", name, names);
   if (!report) return std::unexpected(report.error());
-  return reports::AllReports()[*report];
+  return &reports::Reports()[*report];
 }
 
 // Parses the value of --sort. Without it each report has its own order.
-Result<std::optional<reports::Sort>> ChooseSort(std::string_view word) {
+Result<std::optional<model::Sort>> ChooseSort(std::string_view word) {
   if (word.empty()) return std::nullopt;
   if (word == "samples") word = "base";
   const Result<size_t> sort = Choose("--sort", word, {"first", "base", "calls"});
   if (!sort) return std::unexpected(sort.error());
-  return static_cast<reports::Sort>(*sort);
+  return static_cast<model::Sort>(*sort);
 }
 
 // Sets the options that are one of several choices. Errors name the nearest choice.
@@ -65,7 +65,7 @@ Result<void> SetOptions(ReportArguments& arguments) {
   if (!format) return std::unexpected(format.error());
   const Result<size_t> threads = Choose("--threads", arguments.threads, {"separate", "merged"});
   if (!threads) return std::unexpected(threads.error());
-  const Result<std::optional<reports::Sort>> sort = ChooseSort(arguments.sort);
+  const Result<std::optional<model::Sort>> sort = ChooseSort(arguments.sort);
   if (!sort) return std::unexpected(sort.error());
   arguments.options.format = *format;
   arguments.options.merged = *threads == 1;
@@ -76,16 +76,16 @@ Result<void> SetOptions(ReportArguments& arguments) {
 // Returns the names of the reports that have an option.
 std::string ReportsWith(std::string_view option) {
   std::vector<std::string_view> names;
-  for (const reports::ReportEntry* report : reports::AllReports()) {
-    if (report->HasOption(option, reports::Format::kText) ||
-        report->HasOption(option, reports::Format::kCollapsed))
-      names.push_back(report->name);
+  for (const reports::Report& report : reports::Reports()) {
+    if (report.HasOption(option, reports::Format::kText) ||
+        report.HasOption(option, reports::Format::kCollapsed))
+      names.push_back(report.name);
   }
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
 // Fails for an option or a format that the report does not have.
-Result<void> CheckUse(const reports::ReportEntry& report, const ReportArguments& arguments) {
+Result<void> CheckUse(const reports::Report& report, const ReportArguments& arguments) {
   const reports::Format format = arguments.options.format;
   for (const std::string& name : arguments.line->GivenOptions()) {
     if (report.HasOption(name, format)) continue;
@@ -98,27 +98,6 @@ Result<void> CheckUse(const reports::ReportEntry& report, const ReportArguments&
   return reports::CheckOffered(report.name, report.formats, format);
 }
 
-// Prints a recording of `jprof tprof`. It is not a profile, because it has samples but no tree.
-Result<void> PrintRecording(const ReportArguments& arguments) {
-  if (arguments.directory.empty()) return WrongUse("name the recording: jprof report tprof DIR");
-  auto recording = reports::OpenRecording(arguments.directory);
-  if (!recording) return std::unexpected(recording.error());
-  reports::Output out(stdout, reports::ShowsColour(stdout));
-  const reports::TprofOptions options = {.format = arguments.options.format,
-                                         .clip = arguments.options.min_percent};
-  if (auto printed = reports::PrintTprof(*recording, options, out); !printed) return printed;
-  return out.Finish();
-}
-
-// Prints a trace of `jprof itrace`.
-Result<void> PrintTrace(const ReportArguments& arguments) {
-  reports::ArcOptions options = arguments.arc;
-  options.format = arguments.options.format;
-  options.min_percent = arguments.options.min_percent;
-  options.merged = arguments.options.merged;
-  return PrintTraceReport(arguments.directory, options);
-}
-
 // Writes the HTML view to a file.
 Result<void> PrintHtmlView(ReportArguments arguments) {
   if (arguments.out.empty()) arguments.out = ViewName(arguments.directory);
@@ -127,47 +106,39 @@ Result<void> PrintHtmlView(ReportArguments arguments) {
   return written;
 }
 
-// Prints a combined profile, which has several runs, but one report.
-Result<void> PrintCombinedProfile(const ReportArguments& arguments) {
-  auto combined = OpenCombined(arguments.directory, arguments.table);
-  if (!combined) return std::unexpected(combined.error());
-  reports::Output out(stdout, reports::ShowsColour(stdout));
-  if (auto printed = reports::PrintCombined(*combined, arguments.options, out); !printed)
-    return printed;
-  return out.Finish();
-}
-
 // Opens the counted run of a combined profile, which has no production times without sampled runs.
-Result<reports::Source> OpenCountedAlone(const ReportArguments& arguments) {
-  const Result<std::string> counted = CountedRun(arguments.directory);
+Result<model::Source> OpenCountedAlone(const ReportArguments& arguments) {
+  const Result<std::string> counted = model::CountedRun(arguments.directory);
   if (!counted) return std::unexpected(counted.error());
-  return OpenSource(*counted, arguments.table);
+  return OpenProfile(*counted, arguments.table);
 }
 
 // Opens the counted run of a combined profile, for log-rt with the production times of its
 // contexts.
-Result<reports::Source> OpenCounted(const ReportArguments& arguments) {
+Result<model::Source> OpenCounted(const ReportArguments& arguments) {
   if (arguments.report != "log-rt") return OpenCountedAlone(arguments);
-  auto combined = OpenCombined(arguments.directory, arguments.table);
-  const Result<reports::CombinedView> view =
-      combined ? reports::LoadCombined(*combined) : std::unexpected(combined.error());
+  auto input = OpenNamed(arguments.directory, arguments.table);
+  const Result<model::CombinedView> view =
+      input ? model::LoadCombined(std::get<model::Combined>(*input))
+            : std::unexpected(input.error());
   if (!view) {
     auto alone = OpenCountedAlone(arguments);
     if (alone) PrintError("no production times: " + view.error().message);
     return alone;
   }
-  combined->counted.production = reports::ProductionOf(*view);
-  return std::move(combined->counted);
+  model::Source& counted = std::get<model::Combined>(*input).counted;
+  counted.production = model::ProductionOf(*view);
+  return std::move(counted);
 }
 
 constexpr std::string_view kRefitToOwn = "true";  // a flag without a value
 
 // Opens the profile, and refits its table if requested.
-Result<reports::Source> OpenReported(const ReportArguments& arguments) {
+Result<model::Source> OpenReported(const ReportArguments& arguments) {
   if (arguments.refit.empty()) {
-    return profile::IsCombined(arguments.directory)
+    return model::KindOf(arguments.directory) == model::InputKind::kCombined
                ? OpenCounted(arguments)
-               : OpenSource(arguments.directory, arguments.table);
+               : OpenProfile(arguments.directory, arguments.table);
   }
   std::vector<std::string> sampled;
   if (arguments.refit != kRefitToOwn) {
@@ -176,65 +147,64 @@ Result<reports::Source> OpenReported(const ReportArguments& arguments) {
   }
   auto opened = OpenCountedAndSampled(arguments.directory, sampled, arguments.table);
   if (!opened) return std::unexpected(opened.error());
-  const auto refitting = reports::RefitToSamples(opened->counted, opened->sampled);
+  const auto refitting = model::RefitToSamples(opened->counted, opened->sampled);
   if (!refitting) return std::unexpected(refitting.error());
-  reports::UseRefitted(opened->counted, *refitting);
+  model::UseRefitted(opened->counted, *refitting);
   return std::move(opened->counted);
 }
 
-// Prints a report of one profile, or of the counted run of a combined one. If `named` is null, the
-// kind of the profile selects the report.
-Result<void> PrintProfile(const reports::ReportEntry* named, ReportArguments arguments) {
-  if (profile::IsCombined(arguments.directory)) {
-    if (arguments.line->IsGiven("--threads") && !arguments.options.merged) {
-      return WrongUse(
-          "the threads of a combined profile are merged; those of its counted run: "
-          "jprof report {} {}",
-          named->name, RunPaths(arguments.directory));
-    }
-    arguments.options.merged = true;  // the sampled runs have other threads
+// Returns the report that is named, or that the directory requires if it is no profile; null if
+// what the profile holds selects it.
+Result<const reports::Report*> ReportFor(const ReportArguments& arguments, model::InputKind kind) {
+  if (!arguments.report.empty()) return ChooseReport(arguments.report);
+  if (kind == model::InputKind::kProfile) return nullptr;
+  return &reports::DefaultReport(kind);
+}
+
+// Fails if the report does not print what the directory holds. Reports of a profile print the
+// counted run of a combined one.
+Result<void> CheckKind(const reports::Report& report, model::InputKind kind,
+                       const ReportArguments& arguments) {
+  using enum model::InputKind;
+  const std::string directory = profile::CleanText(arguments.directory);
+  const bool of_profiles = report.Prints(kProfile);
+  if (kind == kCombined && of_profiles && arguments.line->IsGiven("--threads") &&
+      !arguments.options.merged) {
+    return WrongUse(
+        "the threads of a combined profile are merged; those of its counted run: jprof report {} "
+        "{}",
+        report.name, model::RunPaths(arguments.directory));
   }
-  Result<reports::Source> source = OpenReported(arguments);
+  if (report.Prints(kind) || (kind == kCombined && of_profiles) || kind == kProfile) return {};
+  return WrongUse("{} is {}; its report: jprof report {} {}", directory, model::NameOf(kind),
+                  reports::DefaultReport(kind).name, ShellWord(directory));
+}
+
+// Opens what the report prints; null: the report that the profile itself selects.
+Result<model::Input> OpenFor(const reports::Report* report, model::InputKind kind,
+                             const ReportArguments& arguments) {
+  const bool of_profiles = report == nullptr || report->Prints(model::InputKind::kProfile);
+  if (kind == model::InputKind::kProfile ? !of_profiles : report->Prints(kind))
+    return OpenNamed(arguments.directory, arguments.table);
+  auto source = OpenReported(arguments);
   if (!source) return std::unexpected(source.error());
-  const std::string_view name = named != nullptr                       ? named->name
-                                : source->reader.meta().is(Mode::kScs) ? "scs"
-                                                                       : "log-rt";
-  const reports::Report& report =
-      *std::ranges::find(reports::Reports(), name, &reports::Report::name);
-  if (auto used = CheckUse(report, arguments); !used) return used;
-  reports::Output out(stdout, reports::ShowsColour(stdout));
-  if (auto printed = reports::PrintReport(report, *source, arguments.options, out); !printed)
-    return printed;
-  return out.Finish();
+  return *std::move(source);
 }
 
-// Returns the report that is named, or that the directory alone requires, or null if the kind of
-// the profile selects it. Fails if there is none of that name, or if it lacks one of the given
-// options.
-Result<const reports::ReportEntry*> TakeReport(ReportArguments& arguments) {
+// Selects the directory: the first word if it is one (jprof report app.jprof), the newest profile
+// if none is named.
+Result<void> TakeDirectory(ReportArguments& arguments) {
   std::error_code error;
-  if (arguments.directory.empty() &&
-      fs::is_directory(arguments.report, error)) {  // jprof report app.jprof
+  if (arguments.directory.empty() && fs::is_directory(arguments.report, error))
     arguments.directory = std::exchange(arguments.report, "");
-  }
-  const reports::ReportEntry* report = nullptr;
-  if (!arguments.report.empty()) {
-    const auto named = ChooseReport(arguments.report);
-    if (!named) return named;
-    report = *named;
-  } else if (reports::IsArcRecording(arguments.directory)) {
-    report = &reports::kArcReport;
-  } else if (profile::IsCombined(arguments.directory)) {
-    report = &reports::kCombinedReport;
-  }
-  if (report == nullptr) return report;
-  if (auto used = CheckUse(*report, arguments); !used) return std::unexpected(used.error());
-  return report;
-}
-
-// Selects the newest profile if none is named.
-Result<void> TakeNewest(ReportArguments& arguments) {
   if (!arguments.directory.empty()) return {};
+  if (!arguments.report.empty()) {
+    const auto report = ChooseReport(arguments.report);
+    if (!report) return std::unexpected(report.error());
+    if (!(*report)->Prints(model::InputKind::kProfile) &&
+        !(*report)->Prints(model::InputKind::kCombined))
+      return WrongUse("name the recording: jprof report {} DIR", arguments.report);
+  }
   const auto newest = NewestProfile(/*combined=*/true);
   if (!newest) return std::unexpected(newest.error());
   arguments.directory = *newest;
@@ -243,26 +213,32 @@ Result<void> TakeNewest(ReportArguments& arguments) {
 
 Result<void> Run(ReportArguments arguments) {
   if (auto set = SetOptions(arguments); !set) return set;
-  Result<const reports::ReportEntry*> report = TakeReport(arguments);
-  if (!report) return std::unexpected(report.error());
-  if (*report == &reports::kArcReport) return PrintTrace(arguments);
-  const bool is_html = *report == &reports::kHtmlReport;
-  if (!is_html && reports::IsArcRecording(arguments.directory)) {
-    return WrongUse("{} is a trace of jprof itrace; its report: jprof report arc {}",
-                    arguments.directory, ShellWord(arguments.directory));
+  if (auto taken = TakeDirectory(arguments); !taken) return taken;
+  const model::InputKind kind = model::KindOf(arguments.directory);
+  const auto named = ReportFor(arguments, kind);
+  if (!named) return std::unexpected(named.error());
+  const reports::Report* report = *named;
+  if (report != nullptr) {
+    if (auto used = CheckUse(*report, arguments); !used) return used;
+    if (auto fits = CheckKind(*report, kind, arguments); !fits) return fits;
+    if (report->print == nullptr) return PrintHtmlView(arguments);
   }
-  if (*report == &reports::kTprofReport) return PrintRecording(arguments);
-  if (auto newest = TakeNewest(arguments); !newest) return newest;
-  if (is_html) return PrintHtmlView(arguments);
-  if (*report == nullptr) report = TakeReport(arguments);  // the newest may be a combined one
-  if (!report) return std::unexpected(report.error());
-  if (*report == &reports::kCombinedReport) return PrintCombinedProfile(arguments);
-  return PrintProfile(*report, std::move(arguments));
+  auto input = OpenFor(report, kind, arguments);
+  if (!input) return std::unexpected(input.error());
+  if (report == nullptr) {
+    report = &reports::DefaultReport(*input);
+    if (auto used = CheckUse(*report, arguments); !used) return used;
+  }
+  if (kind == model::InputKind::kCombined)
+    arguments.options.merged = true;  // the sampled runs have other threads
+  reports::Output out(stdout, reports::ShowsColour(stdout));
+  auto printed = reports::PrintReport(*report, *input, arguments.options, out);
+  return printed ? out.Finish() : printed;
 }
 
 // Returns "log-rt|methods|...", for help and completion.
 std::string ReportNames() {
-  const auto names = reports::AllReports() | std::views::transform(&reports::ReportEntry::name);
+  const auto names = reports::Reports() | std::views::transform(&reports::Report::name);
   return fmt::format("{}", fmt::join(names, "|"));
 }
 
@@ -279,8 +255,8 @@ Action ReportCommand(CommandLine line, const Command&) {
   auto arguments = std::make_shared<ReportArguments>();
   arguments->line.emplace(line);
   std::string list = "Reports:\n";
-  for (const reports::ReportEntry* report : reports::AllReports())
-    list += fmt::format("  {:<10}{}\n", report->name, report->help);
+  for (const reports::Report& report : reports::Reports())
+    list += fmt::format("  {:<10}{}\n", report.name, report.help);
   line.Footer(
       list +
       "\nExamples:\n"
@@ -321,7 +297,7 @@ Action ReportCommand(CommandLine line, const Command&) {
               "Only this metric or event, with its number of samples");
   line.Flag("--cumulative", options.cumulative, "Add the inclusive value of each row");
   line.Flag("--raw", options.raw, "Show RAW, ADJUST, BASE and ERROR side by side");
-  AddArcOptions(line, arguments->arc);
+  AddArcOptions(line, options);
   line.Flag("--static-letters", options.static_letters,
             "Print lower-case type letters for static methods");
   line.Option("-o,--out", arguments->out, "FILE",

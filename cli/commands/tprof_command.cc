@@ -25,7 +25,7 @@ struct TprofArguments {
 };
 
 Result<void> PrintRecording(const fs::path& directory, const reports::TprofOptions& options) {
-  auto recording = reports::OpenRecording(directory);
+  auto recording = model::OpenRecording(directory);
   if (!recording) return std::unexpected(recording.error());
   reports::Output out(stdout, reports::ShowsColour(stdout));
   auto printed = reports::PrintTprof(*recording, options, out);

@@ -39,13 +39,13 @@ struct TraceInfo {
   uint64_t Of(BranchKind kind) const { return branches[static_cast<size_t>(kind)]; }
 };
 
-std::string NameOfThread(const reports::ArcRecording& arcs, uint32_t tid) {
+std::string NameOfThread(const model::ArcRecording& arcs, uint32_t tid) {
   const auto name = arcs.thread_names.find(tid);
   return name == arcs.thread_names.end() ? "" : name->second;
 }
 
-void PrintTraceText(const reports::ArcRecording& arcs, const TraceInfo& info,
-                    const reports::ArcNotes& notes, uint64_t bytes, reports::Output& out) {
+void PrintTraceText(const model::ArcRecording& arcs, const TraceInfo& info,
+                    const model::ArcNotes& notes, uint64_t bytes, reports::Output& out) {
   const auto line = [&out](std::string_view name, std::string_view value) {
     if (!value.empty()) out.Print("{:<12} {}\n", name, profile::CleanText(value));
   };
@@ -55,7 +55,7 @@ void PrintTraceText(const reports::ArcRecording& arcs, const TraceInfo& info,
   line("command", meta.command);
   line("engine", meta.sampling);
   line("machine", meta.platform);
-  line("run", fmt::format("{:.3f} s", reports::ArcSeconds(arcs)));
+  line("run", fmt::format("{:.3f} s", model::ArcSeconds(arcs)));
   line("instructions", fmt::format("{}, repeats of rep instructions not counted: {}",
                                    info.instructions, info.repeats));
   line("branches",
@@ -80,8 +80,8 @@ void PrintTraceText(const reports::ArcRecording& arcs, const TraceInfo& info,
   out.Print("Its report: jprof report arc; its page: jprof view.\n");
 }
 
-void PrintTraceJson(const reports::ArcRecording& arcs, const TraceInfo& info,
-                    const reports::ArcNotes& notes, uint64_t bytes, reports::Output& out) {
+void PrintTraceJson(const model::ArcRecording& arcs, const TraceInfo& info,
+                    const model::ArcNotes& notes, uint64_t bytes, reports::Output& out) {
   const profile::RecordingMeta& meta = arcs.recording.meta;
   reports::JsonWriter json(out);
   json.StartObject();
@@ -90,7 +90,7 @@ void PrintTraceJson(const reports::ArcRecording& arcs, const TraceInfo& info,
   json.Member("command", meta.command);
   json.Member("engine", meta.sampling);
   json.Member("platform", meta.platform);
-  json.FixedMember("seconds", reports::ArcSeconds(arcs), 9);
+  json.FixedMember("seconds", model::ArcSeconds(arcs), 9);
   json.Member("bytes", bytes);
   json.Member("instructions", info.instructions);
   json.Member("repeats", info.repeats);
@@ -117,7 +117,7 @@ void PrintTraceJson(const reports::ArcRecording& arcs, const TraceInfo& info,
 
 }  // namespace
 
-void AddArcOptions(CommandLine line, reports::ArcOptions& options) {
+void AddArcOptions(CommandLine line, reports::Options& options) {
   line.Option("--top", options.top, "N",
               "arc: only so many rows of each table, or functions of --listing")
       .Positive();
@@ -128,23 +128,12 @@ void AddArcOptions(CommandLine line, reports::ArcOptions& options) {
             "arc: instructions of the hottest functions, with how often each was executed");
 }
 
-Result<void> PrintTraceReport(const std::string& directory, const reports::ArcOptions& options) {
-  if (directory.empty()) return WrongUse("name the recording: jprof report arc DIR");
-  if (options.listing && options.min_percent > 0)
-    return WrongUse("--listing has no --min-percent: --top N chooses the hottest functions");
-  auto arcs = reports::OpenArcRecording(directory);
-  if (!arcs) return std::unexpected(arcs.error());
-  reports::Output out(stdout, reports::ShowsColour(stdout));
-  if (auto printed = reports::PrintArc(*arcs, options, out); !printed) return printed;
-  return out.Finish();
-}
-
 Result<void> DescribeTrace(const std::string& directory, bool json) {
-  const auto arcs = reports::OpenArcRecording(directory);
+  const auto arcs = model::OpenArcRecording(directory);
   if (!arcs) return std::unexpected(arcs.error());
   TraceInfo info;
   arcs->branches.ForEach([&info](const Branch& branch) { info.Add(branch); });
-  reports::ArcNotes notes = reports::NotesOf(*arcs, {});
+  model::ArcNotes notes = model::NotesOf(*arcs, {});
   const uint64_t bytes = BytesOf(directory, notes.losses);
   reports::Output out(stdout);
   json ? PrintTraceJson(*arcs, info, notes, bytes, out)

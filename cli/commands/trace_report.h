@@ -8,11 +8,8 @@
 
 namespace jprof::cli {
 
-// Adds the options that only report arc has. `options` must outlive the app.
-void AddArcOptions(CommandLine line, reports::ArcOptions& options);
-
-// Prints report arc. Fails if the directory is not such a trace, or if an option does not fit it.
-Result<void> PrintTraceReport(const std::string& directory, const reports::ArcOptions& options);
+// Adds the options that only report arc has. `options` must outlive the command line.
+void AddArcOptions(CommandLine line, reports::Options& options);
 
 // Prints the output of `jprof info`, as text or with `json` as JSON.
 Result<void> DescribeTrace(const std::string& directory, bool json);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/result.h"
-#include "reports/tree/source.h"
+#include "reports/print/formats.h"
 
 namespace jprof::cli {
 

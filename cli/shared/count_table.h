@@ -2,8 +2,8 @@
 #pragma once
 
 #include "record/count/count_table.h"
+#include "reports/print/formats.h"
 #include "reports/print/output.h"
-#include "reports/tree/source.h"
 
 namespace jprof::cli {
 

@@ -7,7 +7,6 @@
 #include <system_error>
 #include <vector>
 
-#include "calibrate/train/table_store.h"
 #include "common/nearest.h"
 #include "common/shell_word.h"
 #include "profile/files/printable_text.h"
@@ -33,70 +32,6 @@ std::string DidYouMean(const fs::path& directory) {
   return nearest ? fmt::format("; did you mean '{}'?",
                                (parent == "." ? fs::path(*nearest) : parent / *nearest).string())
                  : "";
-}
-
-void UseTable(reports::Source& source, calibrate::Table table, std::string from) {
-  for (calibrate::Metric& metric : table.metrics) {
-    if (metric.bias != 0)
-      metric = Rebased(std::move(metric), source.reader.meta().clock.bracket_bias());
-  }
-  source.table = std::move(table);
-  source.table_from = profile::CleanText(from);
-}
-
-// Uses --table FILE, which must fit unless --force is given.
-Result<void> UseNamedTable(reports::Source& source, const TableChoice& choice) {
-  Result<calibrate::StoredTable> stored = calibrate::LoadTable(choice.file);
-  if (!stored) return std::unexpected(Error{stored.error().message, Error::Kind::kWrongUse});
-  const auto differences =
-      calibrate::Differences(stored->table.fingerprint, source.reader.meta().fingerprint);
-  if (!differences.empty() && !choice.force) {
-    return WrongUse(
-        "{}: does not fit this profile: {}; make one "
-        "that fits with jprof calibrate, or use --force",
-        choice.file, fmt::join(differences, "; "));
-  }
-  UseTable(
-      source, std::move(stored->table),
-      choice.file + (differences.empty()
-                         ? ""
-                         : " BY FORCE (" + fmt::format("{}", fmt::join(differences, "; ")) + ")"));
-  return {};
-}
-
-// Uses the profile's own table, else the user's table that fits. Without one the report states that
-// it is not calibrated.
-Result<void> FindTable(reports::Source& source, const TableChoice& choice) {
-  if (choice.uncalibrated) {
-    source.uncalibrated = "requested by --uncalibrated";
-    return {};
-  }
-  if (!choice.file.empty()) return UseNamedTable(source, choice);
-  const auto& metrics = source.reader.meta().metrics;
-  if (std::ranges::all_of(metrics, &profile::Metric::is_samples)) return {};  // nothing to correct
-  const calibrate::Fingerprint& fingerprint = source.reader.meta().fingerprint;
-  const std::string own = source.reader.ReadCalibration();
-  if (!own.empty()) {
-    Result<calibrate::Table> table = calibrate::FromJson(own);
-    if (table && calibrate::Differences(table->fingerprint, fingerprint).empty()) {
-      UseTable(source, std::move(*table),
-               std::string("the profile's ") + profile::kCalibrationFile);
-      return {};
-    }
-    source.reader.damages().Add(fmt::format(
-        "{}: {}", profile::kCalibrationFile,
-        table
-            ? fmt::format("does not fit: {}",
-                          fmt::join(calibrate::Differences(table->fingerprint, fingerprint), "; "))
-            : table.error().message));
-  }
-  Result<calibrate::StoredTable> stored = calibrate::FindTable(fingerprint);
-  if (stored) {
-    UseTable(source, std::move(stored->table), stored->path.string());
-  } else {
-    source.uncalibrated = stored.error().message;
-  }
-  return {};
 }
 
 }  // namespace
@@ -140,67 +75,51 @@ std::string BusiestIn(const std::string& directory) {
   return profiles.front().path.string();
 }
 
-Result<reports::Source> OpenSource(const std::string& named, const TableChoice& choice) {
-  const Result<std::string> chosen = named.empty() ? NewestProfile(false) : named;
-  if (!chosen) return std::unexpected(chosen.error());
-  const std::string directory = BusiestIn(*chosen);
-  Result<profile::Reader> reader = profile::Reader::Open(directory);
-  if (!reader) {
-    std::error_code error;
-    const bool there = fs::exists(directory, error);
-    return std::unexpected(
-        Error{reader.error().message + (there ? "" : DidYouMean(directory)), reader.error().kind});
-  }
-  reports::Source source{.reader = std::move(*reader)};
-  source.merged = profile::ReadMerged(source.reader);
-  if (auto found = FindTable(source, choice); !found) return std::unexpected(found.error());
+namespace {
+
+// Adds to the error that a profile does not exist the nearest name that does.
+Error WithNearest(Error error, const std::string& directory) {
+  std::error_code ignored;
+  if (!fs::exists(directory, ignored)) error.message += DidYouMean(directory);
+  return error;
+}
+
+model::TableChoice Busiest(model::TableChoice choice) {
+  choice.one_of_several = BusiestIn;
+  return choice;
+}
+
+}  // namespace
+
+Result<model::Source> OpenProfile(const std::string& named, const TableChoice& choice) {
+  const Result<std::string> directory = named.empty() ? NewestProfile(false) : named;
+  if (!directory) return std::unexpected(directory.error());
+  auto source = model::OpenSource(*directory, Busiest(choice));
+  if (!source) return std::unexpected(WithNearest(source.error(), *directory));
   return source;
 }
 
-Result<std::string> CountedRun(const std::string& directory) {
-  const auto meta = profile::ReadCombined(directory);
-  if (!meta) return std::unexpected(meta.error());
-  const auto counted =
-      std::ranges::find(meta->runs, profile::Run::Role::kCounted, &profile::Run::role);
-  if (counted != meta->runs.end()) return (fs::path(directory) / counted->profile).string();
-  return WrongUse("{}: has no counted run; name one of its profiles: {}",
-                  profile::CleanText(directory), RunPaths(directory));
+Result<model::Input> OpenNamed(const std::string& directory, const TableChoice& choice) {
+  auto input = model::Open(directory, Busiest(choice));
+  if (!input) return std::unexpected(WithNearest(input.error(), directory));
+  return input;
 }
 
-std::string RunPaths(const std::string& directory) {
-  const auto meta = profile::ReadCombined(directory);
-  std::vector<std::string> paths;
-  for (const profile::Run& run : meta ? meta->runs : std::vector<profile::Run>())
-    paths.push_back(ShellWord(profile::CleanText((fs::path(directory) / run.profile).string())));
-  return fmt::format("{}", fmt::join(paths, ", "));
-}
-
-Result<reports::Combined> OpenCombined(const std::string& directory, const TableChoice& choice) {
-  auto meta = profile::ReadCombined(directory);
-  if (!meta) return std::unexpected(meta.error());
-  const auto open = [&](const profile::Run& run, const TableChoice& table) {
-    return OpenSource((fs::path(directory) / run.profile).string(), table);
-  };
-  // Sorts the counted run to the front.
-  std::ranges::stable_sort(meta->runs, {}, &profile::Run::role);
-  const auto sampled = static_cast<size_t>(
-      std::ranges::count(meta->runs, profile::Run::Role::kSampled, &profile::Run::role));
-  if (sampled == 0 || sampled + 1 != meta->runs.size()) {
-    return WrongUse("{}: needs one counted and at least one sampled run, has {} and {}",
-                    profile::CleanText(directory), meta->runs.size() - sampled, sampled);
+Result<void> CheckOneProfile(const std::string& directory) {
+  const model::InputKind kind = model::KindOf(directory);
+  const std::string shown = profile::CleanText(directory);
+  switch (kind) {
+    case model::InputKind::kProfile:
+      return {};
+    case model::InputKind::kCombined:
+      return WrongUse("{} is a combined profile; compare profiles in it: {}", shown,
+                      model::RunPaths(directory));
+    case model::InputKind::kTrace:
+    case model::InputKind::kTicks:
+      break;
   }
-  auto counted = open(meta->runs.front(), choice);
-  if (!counted) return std::unexpected(counted.error());
-  reports::Combined combined = {.meta = *std::move(meta),
-                                .directory = directory,
-                                .counted = *std::move(counted),
-                                .sampled = {}};
-  for (size_t i = 1; i < combined.meta.runs.size(); ++i) {
-    auto source = open(combined.meta.runs[i], {});  // samples need no table
-    if (!source) return std::unexpected(source.error());
-    combined.sampled.push_back(*std::move(source));
-  }
-  return combined;
+  return WrongUse("{} is {}, which is shown alone: jprof view {}", shown, model::NameOf(kind),
+                  ShellWord(shown));
 }
 
 }  // namespace jprof::cli

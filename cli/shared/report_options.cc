@@ -1,7 +1,6 @@
 #include "cli/shared/report_options.h"
 
 #include "cli/shared/usage_error.h"
-#include "profile/read/combined.h"
 
 namespace jprof::cli {
 
@@ -17,21 +16,22 @@ Result<CountedAndSampled> OpenCountedAndSampled(const std::string& counted,
                                                 const std::vector<std::string>& sampled,
                                                 const TableChoice& choice) {
   if (sampled.empty()) {
-    if (!profile::IsCombined(counted)) {
+    if (model::KindOf(counted) != model::InputKind::kCombined) {
       return WrongUse(
           "{} is no combined profile: name the sampled profiles of the same program, or record one "
           "with jprof profile --counted callflow",
           counted);
     }
-    auto combined = OpenCombined(counted, choice);
+    auto combined = OpenNamed(counted, choice);
     if (!combined) return std::unexpected(combined.error());
-    return CountedAndSampled{std::move(combined->counted), std::move(combined->sampled)};
+    auto& runs = std::get<model::Combined>(*combined);
+    return CountedAndSampled{std::move(runs.counted), std::move(runs.sampled)};
   }
-  Result<reports::Source> first = OpenSource(counted, choice);
+  Result<model::Source> first = OpenProfile(counted, choice);
   if (!first) return std::unexpected(first.error());
   CountedAndSampled opened = {.counted = *std::move(first)};
   for (const std::string& run : sampled) {
-    Result<reports::Source> source = OpenSource(run, {});
+    Result<model::Source> source = OpenProfile(run, {});
     if (!source) return std::unexpected(source.error());
     opened.sampled.push_back(*std::move(source));
   }

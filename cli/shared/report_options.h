@@ -15,8 +15,8 @@ void AddTableOptions(CommandLine line, TableChoice& choice);
 
 // A counted run and the sampled runs of the same program.
 struct CountedAndSampled {
-  reports::Source counted;
-  std::vector<reports::Source> sampled;
+  model::Source counted;
+  std::vector<model::Source> sampled;
 };
 
 // Opens the profiles. If `sampled` is empty, `counted` is a combined profile, whose counted run and

@@ -6,9 +6,6 @@
 #include <functional>
 
 #include "cli/shared/output_file.h"
-#include "common/shell_word.h"
-#include "profile/files/printable_text.h"
-#include "profile/files/recording_meta.h"
 #include "reports/view/view.h"
 
 namespace jprof::cli {
@@ -17,11 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 
 using Print = std::function<Result<void>(reports::Output&)>;
-
-bool IsRecording(const std::string& directory) {
-  std::error_code error;
-  return fs::exists(fs::path(directory) / profile::kRecordingFile, error);
-}
 
 Result<void> PrintTo(std::FILE* file, const Print& print) {
   reports::Output out(file);
@@ -52,41 +44,19 @@ Result<void> CheckOutside(const std::vector<std::string>& named, const std::stri
 }
 
 Result<void> WriteOne(const std::string& named, const TableChoice& table, const std::string& out) {
-  if (reports::IsArcRecording(named)) {
-    auto arcs = reports::OpenArcRecording(named);
-    if (!arcs) return std::unexpected(arcs.error());
-    return WriteTo(out, [&](reports::Output& to) { return PrintView(*arcs, to); });
-  }
-  if (IsRecording(named)) {
-    auto recording = reports::OpenRecording(named);
-    if (!recording) return std::unexpected(recording.error());
-    return WriteTo(out, [&](reports::Output& to) { return PrintView(*recording, named, to); });
-  }
-  if (profile::IsCombined(named)) {
-    auto combined = OpenCombined(named, table);
-    if (!combined) return std::unexpected(combined.error());
-    return WriteTo(out, [&](reports::Output& to) { return PrintView(*combined, to); });
-  }
-  auto source = OpenSource(named, table);
-  if (!source) return std::unexpected(source.error());
-  return WriteTo(out, [&](reports::Output& to) { return PrintView(*source, to); });
+  auto input = OpenNamed(named, table);
+  if (!input) return std::unexpected(input.error());
+  return WriteTo(out, [&](reports::Output& to) { return PrintView(*input, to); });
 }
 
 Result<void> WriteTwo(const std::vector<std::string>& named, const TableChoice& table,
                       const std::string& out) {
   for (const std::string& path : named) {
-    if (reports::IsArcRecording(path)) {
-      return WrongUse("{} is a trace of jprof itrace, which is shown alone: jprof view {}",
-                      profile::CleanText(path), ShellWord(profile::CleanText(path)));
-    }
-    if (profile::IsCombined(path)) {
-      return WrongUse("{} is a combined profile; compare profiles in it: {}",
-                      profile::CleanText(path), RunPaths(path));
-    }
+    if (auto one = CheckOneProfile(path); !one) return one;
   }
-  auto before = OpenSource(named[0], table);
+  auto before = OpenProfile(named[0], table);
   if (!before) return std::unexpected(before.error());
-  auto after = OpenSource(named[1], table);
+  auto after = OpenProfile(named[1], table);
   if (!after) return std::unexpected(after.error());
   return WriteTo(out, [&](reports::Output& to) { return PrintView(*before, *after, to); });
 }

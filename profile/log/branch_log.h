@@ -3,7 +3,7 @@
 //
 // Beside it in the directory are `samples` (profile/log/sample_log.h, without samples: the
 // mappings, names, forks and exits of the traced process), `recording.json` and, for a JVM,
-// `jitlog`, so that reports/ticks/recording.h resolves addresses at a time.
+// `jitlog`, so that model/ticks/recording.h resolves addresses at a time.
 //
 // The file consists of a BranchFileHeader and of chunks: each is a BranchChunk and its records, all
 // of one thread. Chunks of different threads may be in any order, records of one thread are in the

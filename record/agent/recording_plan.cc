@@ -8,7 +8,7 @@
 #include <iterator>
 
 #include "a2n/hooks.h"
-#include "calibrate/train/table_store.h"
+#include "calibrate/store/table_store.h"
 #include "options/java_program.h"
 #include "ptm/cpu_sampler.h"
 #include "record/place/memory_caps.h"

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "calibrate/train/table_store.h"
+#include "calibrate/store/table_store.h"
 #include "record/run/interrupt_cost.h"
 #include "record/run/interruption.h"
 #include "record/run/temporary_folder.h"

@@ -8,8 +8,8 @@
 #include <ranges>
 #include <string_view>
 
+#include "calibrate/store/table_store.h"
 #include "calibrate/train/child.h"
-#include "calibrate/train/table_store.h"
 #include "options/agent_argument.h"
 #include "options/agent_options.h"
 #include "options/woven_jdks.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "calibrate/train/table_store.h"
+#include "calibrate/store/table_store.h"
 #include "common/nearest.h"
 #include "common/procfs.h"
 #include "common/shell_word.h"

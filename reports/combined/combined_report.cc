@@ -1,4 +1,6 @@
 // Prints exact calls and production times in one tree (docs/REPORTS.md).
+#include "reports/combined/combined_report.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -6,9 +8,10 @@
 #include <cmath>
 #include <functional>
 
+#include "model/combined/combined.h"
+#include "model/combined/shrinkage.h"
+#include "model/tree/run_description.h"
 #include "profile/files/printable_text.h"
-#include "reports/combined/combined.h"
-#include "reports/combined/shrinkage.h"
 #include "reports/print/columns.h"
 #include "reports/print/estimate_text.h"
 #include "reports/print/formats.h"
@@ -41,7 +44,7 @@ struct CombinedRow {
   uint64_t calls = 0;
   std::vector<double> samples, all_samples;  // by run
   double counted_ns = 0, counted_error = 0, counted_all = 0;
-  ContextTimes times;
+  model::ContextTimes times;
   bool hidden = false;
   double estimated_time = 0, estimated_all = 0;  // ns
 
@@ -63,8 +66,9 @@ void AddText(CombinedColumns& columns, int calls_width) {
     const bool countable = row.hidden ? row.counted : row.is_java && row.level > 0;
     return countable ? Value::Integer(row.calls) : Value::Missing();
   });
-  columns.Add(kPeople, {"SAMPLES", 7},
-              [](const CombinedRow& row) { return Value::Signed(Rounded(Sum(row.samples))); });
+  columns.Add(kPeople, {"SAMPLES", 7}, [](const CombinedRow& row) {
+    return Value::Signed(model::Rounded(model::Sum(row.samples)));
+  });
 }
 
 // The texts of a row. They live until the row is written.
@@ -73,17 +77,17 @@ struct Texts {
 };
 
 // Computes the width from methods that are called once, such as main, which have the widest values.
-int PerCallWidth(const CombinedView& view) {
+int PerCallWidth(const model::CombinedView& view) {
   constexpr int kLeast = 10;
-  const CombinedTree& tree = view.tree;
+  const model::CombinedTree& tree = view.tree;
   double most = 0;
   for (size_t i = 1; i < tree.contexts.size(); ++i) {
-    const CombinedContext& context = tree.contexts[i];
+    const model::CombinedContext& context = tree.contexts[i];
     if (context.calls > 0)
-      most = std::max(most, Sum(tree.AllSamples(i)) / static_cast<double>(context.calls));
+      most = std::max(most, model::Sum(tree.AllSamples(i)) / static_cast<double>(context.calls));
   }
   const double longest = most * *std::ranges::max_element(tree.period_ns);
-  const bool marks = std::ranges::any_of(tree.contexts, &CombinedContext::recursive);
+  const bool marks = std::ranges::any_of(tree.contexts, &model::CombinedContext::recursive);
   return std::max(kLeast, static_cast<int>(PerCall(longest).size()) + (marks ? 1 : 0));
 }
 
@@ -117,14 +121,14 @@ void AddTextValues(CombinedColumns& columns, int per_call_width, Texts& texts) {
   });
 }
 
-using EstimateOf = Estimate (*)(const CombinedRow&);
+using EstimateOf = model::Estimate (*)(const CombinedRow&);
 
 void AddEstimate(CombinedColumns& columns, const std::string& name, bool per_call, int digits,
                  EstimateOf of) {
   const std::vector<std::string> members = {"value", "low", "high"};
   const auto value = [per_call, digits, of](const CombinedRow& row, size_t part) {
     if (per_call && !row.has_calls()) return Value::Missing();
-    const Estimate estimate = of(row);
+    const model::Estimate estimate = of(row);
     const double number = part == 0 ? estimate.value : part == 1 ? estimate.low : estimate.high;
     return Value::Fixed(number, static_cast<uint8_t>(digits));
   };
@@ -135,7 +139,7 @@ void AddEstimate(CombinedColumns& columns, const std::string& name, bool per_cal
   }
 }
 
-void AddData(CombinedColumns& columns, const CombinedTree& tree) {
+void AddData(CombinedColumns& columns, const model::CombinedTree& tree) {
   constexpr unsigned kData = kCsv | kJson;
   columns.Add(kData, {"id"}, [](const CombinedRow& row) { return Value::Integer(row.id); });
   columns.Add(kData, {"parent"}, [](const CombinedRow& row) {
@@ -154,7 +158,7 @@ void AddData(CombinedColumns& columns, const CombinedTree& tree) {
       kJson, {.name = "all_samples", .shape = Column::Shape::kList, .cells = tree.runs},
       [](const CombinedRow& row, size_t run) { return Value::Number(row.all_samples[run]); });
   columns.Add(kCsv, {"samples"},
-              [](const CombinedRow& row) { return Value::Number(Sum(row.samples)); });
+              [](const CombinedRow& row) { return Value::Number(model::Sum(row.samples)); });
   AddEstimate(columns, "time_ns", false, 0, [](const CombinedRow& row) { return row.times.own; });
   AddEstimate(columns, "cum_ns", false, 0, [](const CombinedRow& row) { return row.times.all; });
   columns.Add(kData, {"estimated"},
@@ -172,10 +176,10 @@ void AddData(CombinedColumns& columns, const CombinedTree& tree) {
                : Value::Missing();
   });
   AddEstimate(columns, "ns_per_call", true, 3, [](const CombinedRow& row) {
-    return Scaled(row.times.all, 1 / static_cast<double>(row.divisor()));
+    return model::Scaled(row.times.all, 1 / static_cast<double>(row.divisor()));
   });
   AddEstimate(columns, "own_ns_per_call", true, 3, [](const CombinedRow& row) {
-    return Scaled(row.times.own, 1 / static_cast<double>(row.calls));
+    return model::Scaled(row.times.own, 1 / static_cast<double>(row.calls));
   });
   if (tree.has_times) {
     columns.Add(kData, {"counted_ns"},
@@ -188,48 +192,45 @@ void AddData(CombinedColumns& columns, const CombinedTree& tree) {
   columns.Add(kCsv, {"name"}, [](const CombinedRow& row) { return Value::Text(row.name); });
 }
 
-// Visits the contexts depth first, siblings by their inclusive time, or as --sort requests. Hidden
-// ones (--min-percent, --depth) are one row below their parent.
+// Orders siblings by their inclusive time, or as --sort requests.
+void Order(model::CombinedTree& tree, const Options& options) {
+  if (options.sort == model::Sort::kFirst) return;
+  const auto key = [&](uint32_t context) -> std::pair<double, double> {
+    const auto calls = static_cast<double>(tree.contexts[context].calls);
+    const double weight = model::Sum(tree.AllSamples(context));
+    if (options.sort == model::Sort::kCalls) return {calls, weight};
+    const bool by_base = options.sort == model::Sort::kBase;
+    return {by_base ? model::Sum(tree.OwnSamples(context)) : weight, calls};
+  };
+  model::SortSiblings(tree.contexts, [&](std::vector<model::NodeIndex> siblings) {
+    std::ranges::stable_sort(siblings, [&](uint32_t a, uint32_t b) { return key(a) > key(b); });
+    return siblings;
+  });
+}
+
+// Visits the contexts depth first. Hidden ones (--min-percent, --depth) are one row below their
+// parent.
 class CombinedWalk {
  public:
   using Visitor = std::function<bool(const CombinedRow&)>;
 
-  CombinedWalk(const CombinedView& view, const Options& options)
+  CombinedWalk(const model::CombinedView& view, const Options& options)
       : view_(view), tree_(view.tree), options_(options) {
     threshold_ = Weight(0) * options.min_percent / 100;
   }
 
   void Run(const Visitor& visit) {
-    std::vector<uint32_t> stack = {0};
-    while (!stack.empty()) {
-      const uint32_t at = stack.back();
-      stack.pop_back();
-      if (!visit(RowOf(at))) return;
-      std::vector<uint32_t> shown, hidden;
-      for (uint32_t child = tree_.contexts[at].first_child; child != 0;
-           child = tree_.contexts[child].next)
-        (Hides(child) ? hidden : shown).push_back(child);
-      if (!hidden.empty() && !visit(Hidden(at, hidden))) return;
-      Order(shown);
-      stack.insert(stack.end(), shown.rbegin(), shown.rend());
-    }
+    model::VisitShown(
+        tree_.contexts, 0, [this](uint32_t context) { return Hides(context); },
+        [&](uint32_t context) { return visit(RowOf(context)); },
+        [&](uint32_t parent) { return visit(Hidden(parent)); });
   }
 
  private:
-  double Weight(uint32_t context) const { return Sum(tree_.AllSamples(context)); }
+  double Weight(uint32_t context) const { return model::Sum(tree_.AllSamples(context)); }
   bool Hides(uint32_t context) const {
     return tree_.contexts[context].level > options_.depth ||
            (threshold_ > 0 && Weight(context) < threshold_);
-  }
-
-  void Order(std::vector<uint32_t>& children) const {
-    if (options_.sort == Sort::kFirst) return;
-    std::ranges::stable_sort(children, [&](uint32_t a, uint32_t b) { return Key(a) > Key(b); });
-  }
-  std::pair<double, double> Key(uint32_t context) const {
-    const auto calls = static_cast<double>(tree_.contexts[context].calls);
-    if (options_.sort == Sort::kCalls) return {calls, Weight(context)};
-    return {options_.sort == Sort::kBase ? Sum(tree_.OwnSamples(context)) : Weight(context), calls};
   }
 
   void AddTo(CombinedRow& row, uint32_t context) const {
@@ -247,7 +248,7 @@ class CombinedWalk {
   }
 
   CombinedRow RowOf(uint32_t index) const {
-    const CombinedContext& context = tree_.contexts[index];
+    const model::CombinedContext& context = tree_.contexts[index];
     CombinedRow row = Empty();
     row.id = index + 1;
     row.parent = context.parent + 1;
@@ -262,26 +263,22 @@ class CombinedWalk {
     const std::span all = tree_.AllSamples(index);
     row.all_samples.assign(all.begin(), all.end());
     row.counted_all = tree_.counted_all[index];
-    row.times = TimesOf(view_, index);
-    row.is_estimated = IsEstimated(view_, index);
+    row.times = model::TimesOf(view_, index);
+    row.is_estimated = model::IsEstimated(view_, index);
     row.outermost_calls = tree_.OutermostCalls(index);
     return row;
   }
 
-  CombinedRow Hidden(uint32_t parent, const std::vector<uint32_t>& tops) {
+  CombinedRow Hidden(uint32_t parent) {
     CombinedRow row = Empty();
     size_t count = 0;
-    std::vector<uint32_t> below = tops;
-    while (!below.empty()) {
-      const uint32_t at = below.back();
-      below.pop_back();
+    const auto add = [&](uint32_t context) {
       ++count;
-      AddTo(row, at);
-      row.counted |= tree_.contexts[at].counted;
-      for (uint32_t child = tree_.contexts[at].first_child; child != 0;
-           child = tree_.contexts[child].next)
-        below.push_back(child);
-    }
+      AddTo(row, context);
+      row.counted |= tree_.contexts[context].counted;
+    };
+    model::VisitHidden(
+        tree_.contexts, parent, [this](uint32_t context) { return Hides(context); }, add);
     row.all_samples = row.samples;
     row.counted_all = row.counted_ns;
     row.id = static_cast<uint32_t>(tree_.contexts.size()) + ++hidden_rows_;
@@ -291,20 +288,20 @@ class CombinedWalk {
     row.hidden = true;
     hidden_name_ = fmt::format("(hidden: {} rows)", count);
     row.name = hidden_name_;
-    const Estimate time = view_.times->Of(row.samples);
+    const model::Estimate time = view_.times->Of(row.samples);
     row.times = {.own = time, .all = time, .share = view_.times->ShareOf(row.samples)};
     return row;
   }
 
-  const CombinedView& view_;
-  const CombinedTree& tree_;
+  const model::CombinedView& view_;
+  const model::CombinedTree& tree_;
   const Options& options_;
   double threshold_ = 0;
   uint32_t hidden_rows_ = 0;
   std::string hidden_name_;
 };
 
-std::string RunText(const RunFacts& facts) {
+std::string RunText(const model::RunFacts& facts) {
   std::string text = facts.how;
   const profile::Run& run = facts.run;
   if (run.wall_seconds) text += fmt::format(", {:.3f} s elapsed", *run.wall_seconds);
@@ -319,19 +316,19 @@ std::string RunText(const RunFacts& facts) {
   return text;
 }
 
-void PrintRuns(const CombinedView& view, Output& out) {
+void PrintRuns(const model::CombinedView& view, Output& out) {
   out.Print(" {:<9} {}: {} calls of {} methods in {} contexts\n", view.counted.run.profile,
             RunText(view.counted), view.counted.calls, view.counted.methods, view.counted_contexts);
   for (const std::string& note : view.counted.notes)
     out.Warning(fmt::format("           {}\n", note));
-  for (const RunFacts& facts : view.sampled) {
+  for (const model::RunFacts& facts : view.sampled) {
     out.Print(" {:<9} {}: {} samples, {} methods\n", facts.run.profile, RunText(facts),
-              Rounded(facts.samples), facts.methods);
+              model::Rounded(facts.samples), facts.methods);
     for (const std::string& note : facts.notes) out.Warning(fmt::format("           {}\n", note));
   }
 }
 
-void PrintDifferences(const CombinedView& view, Output& out) {
+void PrintDifferences(const model::CombinedView& view, Output& out) {
   constexpr size_t kShown = 5;
   if (view.differences.empty()) {
     out.Text(" runs      no difference found\n");
@@ -344,9 +341,9 @@ void PrintDifferences(const CombinedView& view, Output& out) {
               view.differences.size() - kShown);
 }
 
-void PrintHead(const Combined& combined, const CombinedView& view, Output& out) {
+void PrintHead(const model::Combined& combined, const model::CombinedView& view, Output& out) {
   out.Bold(fmt::format("jprof combined of {}\n", profile::CleanText(combined.directory)));
-  const std::string command = CommandText(combined.meta.command);
+  const std::string command = model::CommandText(combined.meta.command);
   out.Print(" command   {}\n", command.size() > 200 ? command.substr(0, 200) + "..." : command);
   for (const std::string& note : combined.meta.notes)
     out.Warning(fmt::format("           {}\n", note));
@@ -371,7 +368,7 @@ void PrintHead(const Combined& combined, const CombinedView& view, Output& out) 
   out.Text(CombinedLegend());
 }
 
-void JsonRunFacts(const RunFacts& facts, JsonWriter& json) {
+void JsonRunFacts(const model::RunFacts& facts, JsonWriter& json) {
   using enum profile::Run::Output;
   const profile::Run& run = facts.run;
   json.StartObject();
@@ -395,19 +392,19 @@ void JsonRunFacts(const RunFacts& facts, JsonWriter& json) {
   json.EndObject();
 }
 
-void JsonHead(const Combined& combined, const CombinedView& view, JsonWriter& json) {
+void JsonHead(const model::Combined& combined, const model::CombinedView& view, JsonWriter& json) {
   json.Member("report", "combined");
   json.Member("directory", combined.directory);
-  json.Member("command", CommandText(combined.meta.command));
+  json.Member("command", model::CommandText(combined.meta.command));
   json.Key("counted_run");
   JsonRunFacts(view.counted, json);
   json.Key("sampled_runs");
   json.StartArray();
-  for (const RunFacts& facts : view.sampled) JsonRunFacts(facts, json);
+  for (const model::RunFacts& facts : view.sampled) JsonRunFacts(facts, json);
   json.EndArray();
   json.Key("differences");
   json.StartArray();
-  for (const RunDifference& difference : view.differences) json.String(difference.text);
+  for (const model::RunDifference& difference : view.differences) json.String(difference.text);
   json.EndArray();
   json.FixedMember("uncounted_share", view.uncounted, 6);
   json.FixedMember("outside_share", view.outside, 6);
@@ -421,15 +418,15 @@ void JsonHead(const Combined& combined, const CombinedView& view, JsonWriter& js
   json.Member("calibrated", view.calibrated);
 }
 
-int CallsWidth(const CombinedTree& tree) {
+int CallsWidth(const model::CombinedTree& tree) {
   uint64_t most = 0;
-  for (const CombinedContext& context : tree.contexts) most = std::max(most, context.calls);
+  for (const model::CombinedContext& context : tree.contexts) most = std::max(most, context.calls);
   return std::max(5, static_cast<int>(fmt::formatted_size("{}", most)));
 }
 
-void RemarkNotes(const Combined& combined, const CombinedView& view, Output& out) {
+void RemarkNotes(const model::Combined& combined, const model::CombinedView& view, Output& out) {
   for (const std::string& note : combined.meta.notes) out.Remark(note);
-  const auto remark = [&out](const RunFacts& facts) {
+  const auto remark = [&out](const model::RunFacts& facts) {
     for (const std::string& note : facts.notes)
       out.Remark(fmt::format("{}: {}", facts.run.profile, note));
   };
@@ -438,7 +435,7 @@ void RemarkNotes(const Combined& combined, const CombinedView& view, Output& out
 }
 
 // Prints one line per context with its own time in microseconds.
-void PrintCollapsedTimes(const CombinedView& view, const Options& options, Output& out) {
+void PrintCollapsedTimes(const model::CombinedView& view, const Options& options, Output& out) {
   CollapsedStacks stacks(out);
   CombinedWalk(view, options).Run([&](const CombinedRow& row) {
     std::string_view name = row.name;
@@ -451,11 +448,12 @@ void PrintCollapsedTimes(const CombinedView& view, const Options& options, Outpu
 
 }  // namespace
 
-Result<void> PrintCombined(Combined& combined, const Options& options, Output& out) {
+Result<void> PrintCombined(model::Combined& combined, const Options& options, Output& out) {
   if (auto offered = CheckOffered("combined", kTreeFormats, options.format); !offered)
     return offered;
-  const Result<CombinedView> view = LoadCombined(combined);
+  Result<model::CombinedView> view = model::LoadCombined(combined);
   if (!view) return std::unexpected(view.error());
+  Order(view->tree, options);
   if (!EntryOf(options.format).head) RemarkNotes(combined, *view, out);
   if (options.format == Format::kCollapsed) {
     PrintCollapsedTimes(*view, options, out);

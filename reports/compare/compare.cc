@@ -18,13 +18,13 @@ namespace {
 // Replaces NaN (from a damaged table), which would break the sort order.
 double Finite(double value) { return std::isfinite(value) ? value : 0; }
 
-std::string HowText(const Source& source, const Forest& forest) {
-  const MetricTotals& column = forest.metrics[0];
+std::string HowText(const model::Source& source, const model::Forest& forest) {
+  const model::MetricTotals& column = forest.metrics[0];
   const profile::Metric& info = column.info;
   if (column.counts == 0 && info.period.value > 0) {
     return fmt::format("{}, one each {}",
                        info.name == "samples" ? "samples" : info.name + " samples",
-                       AmountIn(info.period.unit, static_cast<double>(info.period.value)));
+                       model::AmountIn(info.period.unit, static_cast<double>(info.period.value)));
   }
   if (info.is_samples()) return fmt::format("{} in {}, sampled", info.name, info.unit);
   const std::string calibrated = column.calibrated
@@ -33,8 +33,8 @@ std::string HowText(const Source& source, const Forest& forest) {
   return fmt::format("{} in {}, {}", info.name, info.unit, calibrated);
 }
 
-Side SideOf(const Source& source, const Forest& forest) {
-  const MetricTotals& column = forest.metrics[0];
+Side SideOf(const model::Source& source, const model::Forest& forest) {
+  const model::MetricTotals& column = forest.metrics[0];
   Side side = {.directory = profile::CleanText(source.reader.directory()),
                .mode = source.reader.meta().mode,
                .how = HowText(source, forest),
@@ -42,7 +42,7 @@ Side SideOf(const Source& source, const Forest& forest) {
   const bool stands_for = column.counts == 0 && column.info.period.value > 0;
   side.unit = stands_for ? column.info.period.unit : column.info.unit;
   side.sampled = column.info.is_samples();
-  side.counted = column.counts != MetricTotals::kNoCounts;
+  side.counted = column.counts != model::MetricTotals::kNoCounts;
   if (side.sampled && !side.counted)
     side.notes.push_back(
         "the number of samples behind its values is not known: every difference may be chance");
@@ -54,7 +54,7 @@ Side SideOf(const Source& source, const Forest& forest) {
   return side;
 }
 
-void MeasureSide(const JointTree& tree, size_t index, Side& side) {
+void MeasureSide(const model::JointTree& tree, size_t index, Side& side) {
   side.inside = {};
   for (size_t i = 1; i < tree.contexts.size(); ++i) side.inside += tree.contexts[i].self[index];
   side.outside = tree.contexts[0].self[index];
@@ -69,52 +69,53 @@ Result<void> CheckSide(const Side& side) {
 
 // Returns the interval of a measured amount. The error of an inclusive amount is the sum of the
 // errors below it, which is conservative.
-Estimate Measured(double value, double error) {
-  return {value, value - kDeviations95 * error, value + kDeviations95 * error};
+model::Estimate Measured(double value, double error) {
+  return {value, value - model::kDeviations95 * error, value + model::kDeviations95 * error};
 }
 
-Estimate AbsoluteOf(const Side& side, const Amount& part) {
+model::Estimate AbsoluteOf(const Side& side, const model::Amount& part) {
   if (!side.sampled) return Measured(part.value, part.error);
   if (!side.counted) return {part.value, 0, std::max(part.value, side.inside.value)};
   const double one =
       part.samples > 0 ? part.value / part.samples : side.inside.value / side.inside.samples;
-  return Scaled(Poisson(part.samples), one);
+  return model::Scaled(model::Poisson(part.samples), one);
 }
 
 // Returns part / (part + remainder). Both are uncertain; a part that is the whole has a share of
 // exactly 1.
-Estimate MeasuredShare(const Amount& part, const Amount& whole) {
+model::Estimate MeasuredShare(const model::Amount& part, const model::Amount& whole) {
   if (!(whole.value > 0)) return {0, 0, 1};
   const double share = part.value / whole.value;
   const double rest_error = std::max(0.0, whole.error - part.error);
   const double error = std::hypot((1 - share) * part.error, share * rest_error) / whole.value;
-  Estimate estimate = Measured(share, error);
+  model::Estimate estimate = Measured(share, error);
   if (!(share >= 0 && share <= 1)) return estimate;  // over-calibrated, or the remainder is
   estimate.low = std::max(estimate.low, 0.0);
   estimate.high = std::min(estimate.high, 1.0);
   return estimate;
 }
 
-Result<Forest> Load(Source& source, const std::string& metric) {
+Result<model::Forest> Load(model::Source& source, const std::string& metric) {
   if (source.reader.meta().metrics.empty()) {
     return WrongUse(
         "{} has no metric: calls alone do not tell what "
         "costs; profile with jprof callflow or jprof scs",
         source.reader.directory());
   }
-  Options options;
+  model::ForestOptions options;
   options.merged = true;
   options.metric = metric.empty() ? source.reader.meta().metrics[0].name : metric;
-  return LoadForest(source, options);
+  return model::LoadForest(source, options);
 }
 
-bool HasMetric(const Source& source, std::string_view name) {
+bool HasMetric(const model::Source& source, std::string_view name) {
   return std::ranges::any_of(source.reader.meta().metrics,
                              [&](const auto& metric) { return metric.name == name; });
 }
 
 // Returns the metric by which each side is compared. An empty name selects the first one.
-std::array<std::string, 2> MetricsOf(const Source& a, const Source& b, const std::string& wanted) {
+std::array<std::string, 2> MetricsOf(const model::Source& a, const model::Source& b,
+                                     const std::string& wanted) {
   if (HasMetric(a, wanted) && HasMetric(b, wanted)) return {wanted, wanted};
   if (const size_t comma = wanted.find(','); comma != std::string::npos)
     return {wanted.substr(0, comma), wanted.substr(comma + 1)};
@@ -139,7 +140,7 @@ std::vector<uint32_t> Greatest(size_t size, uint32_t from, size_t count, const V
   return greatest;
 }
 
-bool IsOutermost(const JointTree& tree, uint32_t context) {
+bool IsOutermost(const model::JointTree& tree, uint32_t context) {
   const uint32_t name = tree.contexts[context].name;
   for (uint32_t at = tree.contexts[context].parent; at != 0; at = tree.contexts[at].parent) {
     if (tree.contexts[at].name == name) return false;
@@ -149,12 +150,12 @@ bool IsOutermost(const JointTree& tree, uint32_t context) {
 
 // The amounts of contexts and of methods by which a list is sorted.
 struct By {
-  std::array<Amount, 2> Context::*context;
-  std::array<Amount, 2> JointMethod::*method;
+  std::array<model::Amount, 2> model::Context::*context;
+  std::array<model::Amount, 2> model::JointMethod::*method;
   bool outermost;  // only the outermost calls of a recursion, which include the others
 };
-constexpr By kBySelf = {&Context::self, &JointMethod::self, false};
-constexpr By kByAll = {&Context::all, &JointMethod::all, true};
+constexpr By kBySelf = {&model::Context::self, &model::JointMethod::self, false};
+constexpr By kByAll = {&model::Context::all, &model::JointMethod::all, true};
 
 class FlatLists {
  public:
@@ -185,8 +186,8 @@ class FlatLists {
 
  private:
   HotMethod Method(uint32_t name) const {
-    const JointMethod& method = tree_.methods[name];
-    const Amount& inside = flat_.side.inside;
+    const model::JointMethod& method = tree_.methods[name];
+    const model::Amount& inside = flat_.side.inside;
     return {.name = name,
             .self = ShareOf(flat_.side, method.self[0], inside),
             .all = ShareOf(flat_.side, method.all[0], inside)};
@@ -196,12 +197,12 @@ class FlatLists {
     std::vector<HotMethod*> wanted(tree_.methods.size());
     for (HotMethod& method : hot) wanted[method.name] = &method;
     for (uint32_t i = 1; i < tree_.contexts.size(); ++i) {
-      const Context& context = tree_.contexts[i];
+      const model::Context& context = tree_.contexts[i];
       HotMethod* method = wanted[context.name];
-      const Amount& part = (context.*by.context)[0];
+      const model::Amount& part = (context.*by.context)[0];
       if (method == nullptr || part.value == 0 || (by.outermost && !IsOutermost(tree_, i)))
         continue;
-      const Amount& whole = (tree_.methods[context.name].*by.method)[0];
+      const model::Amount& whole = (tree_.methods[context.name].*by.method)[0];
       method->parts.push_back({i, ShareOf(flat_.side, part, whole)});
     }
     for (HotMethod& method : hot) KeepGreatest(method);
@@ -219,7 +220,7 @@ class FlatLists {
   }
 
   FlatAndContext& flat_;
-  const JointTree& tree_;
+  const model::JointTree& tree_;
   size_t top_;
 };
 
@@ -230,7 +231,7 @@ size_t Rank(const Comparison& comparison, uint32_t from, size_t count, const Amo
             std::vector<Ranked>& ranked) {
   size_t beyond = 0;
   for (auto id = from; id < count; ++id) {
-    const std::array<Amount, 2>& amounts = amounts_of(id);
+    const std::array<model::Amount, 2>& amounts = amounts_of(id);
     if (amounts[0].value == 0 && amounts[1].value == 0) continue;
     const Difference difference = comparison.Of(amounts);
     ranked.push_back({id, difference.within, Finite(difference.change.value)});
@@ -242,7 +243,7 @@ size_t Rank(const Comparison& comparison, uint32_t from, size_t count, const Amo
   return beyond;
 }
 
-TopTen CompareTops(const JointTree& tree) {
+TopTen CompareTops(const model::JointTree& tree) {
   const auto value = [&](uint32_t context, size_t side) {
     return Finite(tree.contexts[context].self[side].value);
   };
@@ -260,7 +261,7 @@ TopTen CompareTops(const JointTree& tree) {
       a.push_back(value(context, 0));
       b.push_back(value(context, 1));
     }
-    return RankCorrelation(a, b);
+    return model::RankCorrelation(a, b);
   };
   return {size,           2 * size - either.size(), either.size(),
           rank(lists[0]), rank(lists[1]),           rank(either)};
@@ -268,7 +269,7 @@ TopTen CompareTops(const JointTree& tree) {
 
 Result<void> CheckCommon(const Comparison& comparison) {
   const auto& methods = comparison.tree.methods;
-  if (std::ranges::any_of(methods, [](const JointMethod& method) { return method.in == 3; }))
+  if (std::ranges::any_of(methods, [](const model::JointMethod& method) { return method.in == 3; }))
     return {};
   return WrongUse("{} and {} have no method in common: are they of the same program?",
                   comparison.sides[0].directory, comparison.sides[1].directory);
@@ -283,9 +284,9 @@ Result<void> CheckUnits(const Comparison& comparison) {
 }
 
 // Returns which kinds of frames other than Java methods a profile has (of profile::kMethodNotJava).
-uint16_t KindsIn(const Forest& forest) {
+uint16_t KindsIn(const model::Forest& forest) {
   uint16_t kinds = 0;
-  for (const Row& row : forest.rows.rows) {
+  for (const model::Row& row : forest.rows.rows) {
     if (row.method != profile::kRootMethod) kinds |= forest.names.Parts(row.method).flags;
   }
   return kinds & profile::kMethodNotJava;
@@ -294,45 +295,45 @@ uint16_t KindsIn(const Forest& forest) {
 // Builds the tree of both sides. A counted profile contains only the native functions that call
 // hooks, a sampled one contains all. So native functions are comparable only in two profiles of one
 // kind, if both have any.
-JointTree Joined(std::array<Forest, 2>& forests, const std::array<Side, 2>& sides) {
+model::JointTree Joined(std::array<model::Forest, 2>& forests, const std::array<Side, 2>& sides) {
   const bool alike = sides[0].sampled == sides[1].sampled;
   const int both = alike ? KindsIn(forests[0]) & KindsIn(forests[1]) : 0;
-  JointTreeBuilder builder(static_cast<uint16_t>(profile::kMethodNotJava & ~both));
+  model::JointTreeBuilder builder(static_cast<uint16_t>(profile::kMethodNotJava & ~both));
   for (size_t side = 0; side < 2; ++side) builder.Add(forests[side], side);
   return builder.Take();
 }
 
 }  // namespace
 
-Estimate ShareOf(const Side& side, const Amount& part, const Amount& whole) {
+model::Estimate ShareOf(const Side& side, const model::Amount& part, const model::Amount& whole) {
   const double share = whole.value > 0 ? part.value / whole.value : 0;
   if (!side.sampled) return MeasuredShare(part, whole);
   if (!side.counted) return {share, 0, 1};
-  const Estimate counted = Wilson(part.samples, whole.samples);
+  const model::Estimate counted = model::Wilson(part.samples, whole.samples);
   if (!(counted.value > 0)) return {share, std::min(0.0, share), std::max(share, counted.high)};
   // A weighted metric has the interval of the number of samples, scaled by what one sample weighs.
-  const Estimate weighted = Scaled(counted, share / counted.value);
+  const model::Estimate weighted = model::Scaled(counted, share / counted.value);
   return {share, weighted.low, std::clamp(weighted.high, share, std::max(share, 1.0))};
 }
 
-Difference Comparison::Of(const std::array<Amount, 2>& amounts) const {
-  std::array<Estimate, 2> estimates;
+Difference Comparison::Of(const std::array<model::Amount, 2>& amounts) const {
+  std::array<model::Estimate, 2> estimates;
   for (size_t side = 0; side < 2; ++side) {
     estimates[side] = absolute ? AbsoluteOf(sides[side], amounts[side])
                                : ShareOf(sides[side], amounts[side], sides[side].inside);
   }
-  const Estimate change = Change(estimates[0], estimates[1]);
+  const model::Estimate change = model::Change(estimates[0], estimates[1]);
   const bool beyond =
       change.value != 0 && (change.low > 0 || change.high < 0);  // false if one is NaN
   return {estimates[0], estimates[1], change, !beyond};
 }
 
-Result<FlatAndContext> CompareWithin(Source& source, const CompareOptions& options) {
-  Result<Forest> forest = Load(source, options.metric);
+Result<FlatAndContext> CompareWithin(model::Source& source, const CompareOptions& options) {
+  Result<model::Forest> forest = Load(source, options.metric);
   if (!forest) return std::unexpected(forest.error());
   FlatAndContext flat;
   flat.side = SideOf(source, *forest);
-  JointTreeBuilder builder(/*folded=*/std::nullopt);
+  model::JointTreeBuilder builder(/*folded=*/std::nullopt);
   builder.Add(*forest, 0);
   flat.tree = builder.Take();
   MeasureSide(flat.tree, 0, flat.side);
@@ -344,14 +345,14 @@ Result<FlatAndContext> CompareWithin(Source& source, const CompareOptions& optio
   return flat;
 }
 
-Result<Comparison> CompareTwo(Source& a, Source& b, const CompareOptions& options) {
+Result<Comparison> CompareTwo(model::Source& a, model::Source& b, const CompareOptions& options) {
   Comparison comparison;
   comparison.absolute = options.absolute;
   const std::array<std::string, 2> metrics = MetricsOf(a, b, options.metric);
-  std::array<Forest, 2> forests;
+  std::array<model::Forest, 2> forests;
   for (size_t side = 0; side < 2; ++side) {
-    Source& source = side == 0 ? a : b;
-    Result<Forest> forest = Load(source, metrics[side]);
+    model::Source& source = side == 0 ? a : b;
+    Result<model::Forest> forest = Load(source, metrics[side]);
     if (!forest) return std::unexpected(forest.error());
     comparison.sides[side] = SideOf(source, *forest);
     forests[side] = std::move(*forest);
@@ -363,7 +364,7 @@ Result<Comparison> CompareTwo(Source& a, Source& b, const CompareOptions& option
   }
   if (auto good = CheckCommon(comparison); !good) return std::unexpected(good.error());
   if (auto good = CheckUnits(comparison); !good) return std::unexpected(good.error());
-  const JointTree& tree = comparison.tree;
+  const model::JointTree& tree = comparison.tree;
   comparison.contexts_beyond = Rank(
       comparison, 1,
       tree.contexts.size(), [&](uint32_t i) -> const auto& { return tree.contexts[i].self; },

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "model/tree/joint_tree.h"
+#include "model/tree/source.h"
+#include "model/values/statistics.h"
 #include "reports/print/output.h"
-#include "reports/print/statistics.h"
-#include "reports/tree/joint_tree.h"
-#include "reports/tree/source.h"
 
 namespace jprof::reports {
 
@@ -29,40 +29,40 @@ struct Side {
   std::string unit;
   bool sampled = false;
   bool counted = false;            // sampled, and it is known by how many samples
-  Amount inside;                   // in methods, the whole that shares are of
-  Amount outside;                  // in threads, outside of any method that is compared
+  model::Amount inside;            // in methods, the whole that shares are of
+  model::Amount outside;           // in threads, outside of any method that is compared
   std::vector<std::string> notes;  // damages and losses, a line each
 };
 
 // Returns `part` as a share of `whole`, both of this side.
-Estimate ShareOf(const Side& side, const Amount& part, const Amount& whole);
+model::Estimate ShareOf(const Side& side, const model::Amount& part, const model::Amount& whole);
 
 // One calling context of a method of the flat profile.
 struct Part {
   uint32_t context = 0;
-  Estimate share;  // of the method's own
+  model::Estimate share;  // of the method's own
 };
 struct HotMethod {
   uint32_t name = 0;
-  Estimate self, all;       // shares of the whole
-  std::vector<Part> parts;  // greatest first
-  size_t other_parts = 0;   // that are not listed
+  model::Estimate self, all;  // shares of the whole
+  std::vector<Part> parts;    // greatest first
+  size_t other_parts = 0;     // that are not listed
   double other_share = 0;
 };
 
 struct FlatAndContext {
   Side side;
-  JointTree tree;
+  model::JointTree tree;
   std::vector<HotMethod> by_self;  // with parts by what was in the method itself
   std::vector<HotMethod> by_all;   // with parts by the cost with all it called
   std::vector<HotMethod> hidden;   // small flat, large with what they called; without parts
 };
-Result<FlatAndContext> CompareWithin(Source& source, const CompareOptions& options);
+Result<FlatAndContext> CompareWithin(model::Source& source, const CompareOptions& options);
 
 struct Difference {
-  Estimate a, b;
-  Estimate change;      // b - a
-  bool within = false;  // it cannot be distinguished from 0
+  model::Estimate a, b;
+  model::Estimate change;  // b - a
+  bool within = false;     // it cannot be distinguished from 0
 };
 
 struct Ranked {
@@ -81,7 +81,7 @@ struct TopTen {
 
 struct Comparison {
   std::array<Side, 2> sides;
-  JointTree tree;
+  model::JointTree tree;
   bool absolute = false;
   std::vector<Ranked>
       contexts;  // those where either spent something itself, surest and greatest differences first
@@ -90,14 +90,14 @@ struct Comparison {
   size_t methods_beyond = 0;
   TopTen top;
 
-  Difference Of(const std::array<Amount, 2>& amounts) const;
+  Difference Of(const std::array<model::Amount, 2>& amounts) const;
 };
 // Fails if nothing was measured, if there is no such metric, if the profiles have no method in
 // common, or if their units cannot be compared.
-Result<Comparison> CompareTwo(Source& a, Source& b, const CompareOptions& options);
+Result<Comparison> CompareTwo(model::Source& a, model::Source& b, const CompareOptions& options);
 
 // Returns "leaf < caller < caller x3 < ... (7 more)".
-std::string PathText(const JointTree& tree, uint32_t context, size_t callers);
+std::string PathText(const model::JointTree& tree, uint32_t context, size_t callers);
 
 void PrintText(const FlatAndContext& flat, const CompareOptions& options, Output& out);
 void PrintText(const Comparison& comparison, const CompareOptions& options, Output& out);

@@ -31,11 +31,11 @@ void Fact(std::string_view label, std::string_view text, Output& out) {
 }
 
 void SideFacts(const Side& side, std::string_view label, Output& out) {
-  Fact(
-      label,
-      fmt::format("{} ({}): {}; {} in methods, {} outside any", side.directory, side.mode, side.how,
-                  AmountIn(side.unit, side.inside.value), AmountIn(side.unit, side.outside.value)),
-      out);
+  Fact(label,
+       fmt::format("{} ({}): {}; {} in methods, {} outside any", side.directory, side.mode,
+                   side.how, model::AmountIn(side.unit, side.inside.value),
+                   model::AmountIn(side.unit, side.outside.value)),
+       out);
   for (const std::string& note : side.notes) Fact("", note, out);
 }
 
@@ -47,7 +47,7 @@ void BeginTable(std::string_view title, std::initializer_list<std::string_view> 
 }
 void EndTable(Output& out) { out.Text("</tbody>\n</table></div>\n"); }
 
-void PrintPathCell(const JointTree& tree, uint32_t context, Output& out) {
+void PrintPathCell(const model::JointTree& tree, uint32_t context, Output& out) {
   out.Print("<td title=\"{}\">{}</td>", EscapedHtml(PathText(tree, context, kTitleCallers)),
             EscapedHtml(PathText(tree, context, kCellCallers)));
 }
@@ -56,7 +56,7 @@ void PrintPathCell(const JointTree& tree, uint32_t context, Output& out) {
 class TreeRows {
  public:
   using Weight = std::function<double(uint32_t)>;
-  TreeRows(const JointTree& tree, Weight weight) : tree_(tree), weight_(std::move(weight)) {}
+  TreeRows(const model::JointTree& tree, Weight weight) : tree_(tree), weight_(std::move(weight)) {}
 
   std::vector<uint32_t> Take() {
     Push(0);
@@ -73,7 +73,8 @@ class TreeRows {
   // Pushes the heaviest child last, because it is taken first.
   void Push(uint32_t parent) {
     std::vector<std::pair<double, uint32_t>> children;
-    for (uint32_t i = tree_.contexts[parent].first_child; i != 0; i = tree_.contexts[i].next) {
+    for (model::NodeIndex i = tree_.contexts[parent].first_child; i != model::kNoNode;
+         i = tree_.contexts[i].next) {
       if (const double weight = Sortable(weight_(i)); weight >= kTreeShare)
         children.emplace_back(weight, i);
     }
@@ -81,20 +82,20 @@ class TreeRows {
     for (const auto& [weight, child] : children) waiting_.push_back(child);
   }
 
-  const JointTree& tree_;
+  const model::JointTree& tree_;
   Weight weight_;
   std::vector<uint32_t> waiting_, rows_;
 };
 
 double BarWidth(double share) { return 100 * std::clamp(Sortable(share), 0.0, 1.0); }
 
-void BeginRow(const Context& context, Output& out) {
+void BeginRow(const model::Context& context, Output& out) {
   out.Print("<div class=\"r\" data-l=\"{}\" style=\"--l:{}\">", context.level,
             std::min(context.level, 80u));
 }
 
 double ShareAt(const Comparison& comparison, uint32_t context, size_t side) {
-  const Amount& whole = comparison.sides[side].inside;
+  const model::Amount& whole = comparison.sides[side].inside;
   return comparison.tree.contexts[context].all[side].value / whole.value;
 }
 
@@ -119,11 +120,12 @@ void DifferenceRow(const Comparison& comparison, uint32_t context, Output& out) 
             EscapedHtml(comparison.tree.names[comparison.tree.contexts[context].name]));
 }
 
-void PrintDifferenceCells(const Comparison& comparison, const std::array<Amount, 2>& amounts,
+void PrintDifferenceCells(const Comparison& comparison, const std::array<model::Amount, 2>& amounts,
                           Output& out) {
   const Difference difference = comparison.Of(amounts);
   const auto text = [&](double value, bool sign) {
-    const double shown = comparison.absolute ? static_cast<double>(Rounded(value)) : 100 * value;
+    const double shown =
+        comparison.absolute ? static_cast<double>(model::Rounded(value)) : 100 * value;
     const int digits = comparison.absolute ? 0 : 2;
     return sign ? fmt::format("{:+.{}f}", shown, digits) : fmt::format("{:.{}f}", shown, digits);
   };
@@ -143,13 +145,13 @@ void HotTable(std::string_view title, const FlatAndContext& flat,
   BeginTable(title,
              {"self %", "95 %", "with callees %", "95 %", "of it %", "95 %", "method &lt; callers"},
              out);
-  const auto share = [&](const Estimate& estimate) {
+  const auto share = [&](const model::Estimate& estimate) {
     PrintCell(estimate.value, Percent(estimate.value), out);
     PrintCell(estimate.high - estimate.low, Percent(estimate.low) + " to " + Percent(estimate.high),
               out);
   };
   for (const HotMethod& method : methods) {
-    const auto row = [&](const Estimate& part, const auto& name) {
+    const auto row = [&](const model::Estimate& part, const auto& name) {
       out.Text("<tr>");
       share(method.self), share(method.all), share(part);
       name();
@@ -194,7 +196,7 @@ void PrintHtml(const FlatAndContext& flat, const CompareOptions&, Output& out) {
 }
 
 void PrintHtml(const Comparison& comparison, const CompareOptions& options, Output& out) {
-  const JointTree& tree = comparison.tree;
+  const model::JointTree& tree = comparison.tree;
   const size_t most = std::max(options.top, kTableRows);
   BeginPage(fmt::format("jprof compare of {} (A) and {} (B)", comparison.sides[0].directory,
                         comparison.sides[1].directory),

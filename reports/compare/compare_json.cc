@@ -13,7 +13,7 @@ void Digits(std::string_view key, double value, JsonWriter& json) {
   json.Precise(value, 8);
 }
 
-void PutEstimate(std::string_view key, const Estimate& estimate, JsonWriter& json) {
+void PutEstimate(std::string_view key, const model::Estimate& estimate, JsonWriter& json) {
   json.Key(key);
   json.StartObject();
   Digits("value", estimate.value, json);
@@ -22,7 +22,8 @@ void PutEstimate(std::string_view key, const Estimate& estimate, JsonWriter& jso
   json.EndObject();
 }
 
-void PutAmount(std::string_view key, const Side& side, const Amount& amount, JsonWriter& json) {
+void PutAmount(std::string_view key, const Side& side, const model::Amount& amount,
+               JsonWriter& json) {
   json.Key(key);
   json.StartObject();
   Digits("value", amount.value, json);
@@ -31,7 +32,7 @@ void PutAmount(std::string_view key, const Side& side, const Amount& amount, Jso
   json.EndObject();
 }
 
-void PutSide(const Side& side, const Amount& folded, JsonWriter& json) {
+void PutSide(const Side& side, const model::Amount& folded, JsonWriter& json) {
   json.StartRow();
   json.Member("directory", side.directory);
   json.Member("mode", side.mode);
@@ -51,7 +52,8 @@ void PutSide(const Side& side, const Amount& folded, JsonWriter& json) {
 // of a long path are printed.
 class Paths {
  public:
-  explicit Paths(const JointTree& tree) : tree_(tree), left_(kAlways + 8 * tree.contexts.size()) {}
+  explicit Paths(const model::JointTree& tree)
+      : tree_(tree), left_(kAlways + 8 * tree.contexts.size()) {}
 
   void Put(uint32_t context, JsonWriter& json) {
     json.Key("path");
@@ -79,7 +81,7 @@ class Paths {
     return path;
   }
 
-  const JointTree& tree_;
+  const model::JointTree& tree_;
   size_t left_;  // frames that may still be printed
 };
 
@@ -118,8 +120,8 @@ void PutDifference(const Difference& difference, JsonWriter& json) {
   json.Member("within_error", difference.within);
 }
 
-void PutDifferences(const Comparison& comparison, const std::array<Amount, 2>& self,
-                    const std::array<Amount, 2>& all, JsonWriter& json) {
+void PutDifferences(const Comparison& comparison, const std::array<model::Amount, 2>& self,
+                    const std::array<model::Amount, 2>& all, JsonWriter& json) {
   PutDifference(comparison.Of(self), json);
   json.Key("cumulative");
   json.StartObject();
@@ -140,7 +142,7 @@ void PutTop(const TopTen& top, JsonWriter& json) {
 }
 
 void PutContexts(const Comparison& comparison, size_t most, JsonWriter& json) {
-  const JointTree& tree = comparison.tree;
+  const model::JointTree& tree = comparison.tree;
   Paths paths(tree);
   json.Key("contexts");
   json.StartArray();
@@ -155,7 +157,7 @@ void PutContexts(const Comparison& comparison, size_t most, JsonWriter& json) {
 }
 
 void PutMethods(const Comparison& comparison, size_t most, JsonWriter& json) {
-  const JointTree& tree = comparison.tree;
+  const model::JointTree& tree = comparison.tree;
   json.Key("methods");
   json.StartArray();
   for (size_t i = 0; i < std::min(most, comparison.methods.size()); ++i) {

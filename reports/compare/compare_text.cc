@@ -19,25 +19,25 @@ std::string_view Short(std::string_view name) {
   return at == 0 ? name : name.substr(0, at);
 }
 
-std::string Samples(const Side& side, const Amount& amount) {
-  return side.counted ? fmt::format(" ({} samples)", Rounded(amount.samples)) : "";
+std::string Samples(const Side& side, const model::Amount& amount) {
+  return side.counted ? fmt::format(" ({} samples)", model::Rounded(amount.samples)) : "";
 }
 
 void PrintSide(const Side& side, std::string_view label, Output& out) {
   out.Print(" {:<9} {}: {}, {}\n", label, side.directory,
             side.mode.empty() ? "unknown mode" : side.mode, side.how);
   out.Print("           {}{} in methods, {}{} outside any\n",
-            AmountIn(side.unit, side.inside.value), Samples(side, side.inside),
-            AmountIn(side.unit, side.outside.value), Samples(side, side.outside));
+            model::AmountIn(side.unit, side.inside.value), Samples(side, side.inside),
+            model::AmountIn(side.unit, side.outside.value), Samples(side, side.outside));
   for (const std::string& note : side.notes) out.Warning(fmt::format("           {}\n", note));
 }
 
-std::string Interval(const Estimate& share) {
+std::string Interval(const model::Estimate& share) {
   return fmt::format("[{:.2f}, {:.2f}]", 100 * share.low, 100 * share.high);
 }
 
 // Prints the largest contexts only; JSON and HTML have all.
-void PrintParts(const JointTree& tree, const HotMethod& method, Output& out) {
+void PrintParts(const model::JointTree& tree, const HotMethod& method, Output& out) {
   size_t shown = 0;
   size_t others = method.other_parts;
   double other_share = method.other_share;
@@ -61,7 +61,7 @@ void PrintParts(const JointTree& tree, const HotMethod& method, Output& out) {
 void PrintHot(const FlatAndContext& flat, const std::vector<HotMethod>& methods, bool by_self,
               Output& out) {
   for (const HotMethod& method : methods) {
-    const Estimate& share = by_self ? method.self : method.all;
+    const model::Estimate& share = by_self ? method.self : method.all;
     out.Print("{:6.2f} {:<16} {:6.2f} {}\n", 100 * share.value, Interval(share),
               100 * (by_self ? method.all : method.self).value,
               Shortened(flat.tree.names[method.name]));
@@ -111,7 +111,8 @@ void PrintFolded(const Comparison& comparison, Output& out) {
 std::string Figure(const Comparison& comparison, double value, bool sign = false) {
   if (!comparison.absolute)
     return sign ? fmt::format("{:+.2f}", 100 * value) : fmt::format("{:.2f}", 100 * value);
-  return sign ? fmt::format("{:+}", Rounded(value)) : fmt::format("{}", Rounded(value));
+  return sign ? fmt::format("{:+}", model::Rounded(value))
+              : fmt::format("{}", model::Rounded(value));
 }
 
 void PrintDifference(const Comparison& comparison, const Difference& difference,
@@ -136,7 +137,7 @@ std::string DifferenceColumns(bool absolute, std::string_view name) {
 
 }  // namespace
 
-std::string PathText(const JointTree& tree, uint32_t context, size_t callers) {
+std::string PathText(const model::JointTree& tree, uint32_t context, size_t callers) {
   const std::vector<uint32_t> path = tree.PathTo(context);
   std::string text;
   size_t shown = 0;
@@ -188,7 +189,7 @@ void PrintText(const Comparison& comparison, const CompareOptions& options, Outp
       comparison.absolute ? "values in " + comparison.sides[0].unit
                           : "shares of all that was in methods");
   PrintHeading("Contexts", DifferenceColumns(comparison.absolute, "CONTEXT"), out);
-  const JointTree& tree = comparison.tree;
+  const model::JointTree& tree = comparison.tree;
   for (size_t i = 0; i < std::min(options.top, comparison.contexts.size()); ++i) {
     const uint32_t context = comparison.contexts[i].id;
     PrintDifference(comparison, comparison.Of(tree.contexts[context].self),

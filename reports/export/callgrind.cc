@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "reports/export/context_tree.h"
+#include "model/tree/context_tree.h"
 #include "reports/export/export_list.h"
 
 namespace jprof::reports {
@@ -14,7 +14,7 @@ namespace {
 // Identifies functions by their names, as readers do.
 class CallgrindWriter {
  public:
-  CallgrindWriter(const ContextTree& tree, Output& out) : tree_(tree), out_(out) {
+  CallgrindWriter(const model::ContextTree& tree, Output& out) : tree_(tree), out_(out) {
     events_ = tree.Sums();  // readers sort by the first one
     const auto preferred = std::ranges::find(events_, tree.preferred);
     if (preferred != events_.end()) std::rotate(events_.begin(), preferred, preferred + 1);
@@ -41,7 +41,7 @@ class CallgrindWriter {
 
   void NumberFunctions() {
     std::unordered_map<std::string_view, uint32_t> numbers;
-    for (const ExportFrame& frame : tree_.frames) {
+    for (const model::ExportFrame& frame : tree_.frames) {
       const auto [known, is_new] =
           numbers.try_emplace(frame.full, static_cast<uint32_t>(functions_.size()));
       if (is_new) functions_.push_back({.name = &frame.full});
@@ -52,25 +52,26 @@ class CallgrindWriter {
 
   void SumUp() {
     for (size_t m = 0; m < tree_.measures.size(); ++m) {
-      if (tree_.measures[m].kind == Measure::Kind::kCalls) calls_ = m;
+      if (tree_.measures[m].kind == model::Measure::Kind::kCalls) calls_ = m;
     }
-    for (const size_t event : events_) inclusive_.push_back(InclusiveAtLeast0(tree_, event));
+    for (const size_t event : events_) inclusive_.push_back(model::InclusiveAtLeast0(tree_, event));
     for (const uint32_t root : tree_.roots) {
-      VisitContexts(
-          tree_, root, [&](uint32_t node) { return Enter(node); },
+      model::VisitNodes(
+          tree_.nodes, root, [&](uint32_t node) { return Enter(node); },
           [&](uint32_t node) { --functions_[function_of_[tree_.nodes[node].frame]].on_path; });
     }
   }
 
   bool Enter(uint32_t node) {
-    const ContextNode& at = tree_.nodes[node];
+    const model::ContextNode& at = tree_.nodes[node];
     const uint32_t function = function_of_[at.frame];
-    Accumulate(self_, function, [&](size_t e) { return AtLeast0(tree_.Value(node, events_[e])); });
+    Accumulate(self_, function,
+               [&](size_t e) { return model::AtLeast0(tree_.Value(node, events_[e])); });
     const bool outermost = functions_[function].on_path++ == 0;
-    if (at.parent == kNoRow) return true;
+    if (at.parent == model::kNoNode) return true;
     const uint32_t arc = ArcOf(function_of_[tree_.nodes[at.parent].frame], function);
     if (calls_ != kNone)
-      arcs_[arc].calls = AddSaturating(arcs_[arc].calls, tree_.Value(node, calls_));
+      arcs_[arc].calls = model::AddSaturating(arcs_[arc].calls, tree_.Value(node, calls_));
     if (outermost) Accumulate(arc_costs_, arc, [&](size_t e) { return inclusive_[e][node]; });
     return true;
   }
@@ -79,7 +80,7 @@ class CallgrindWriter {
   void Accumulate(std::vector<int64_t>& costs, size_t index, const CostOf& cost) {
     for (size_t e = 0; e < events_.size(); ++e) {
       int64_t& sum = costs[index * events_.size() + e];
-      sum = AddSaturating(sum, cost(e));
+      sum = model::AddSaturating(sum, cost(e));
     }
   }
 
@@ -94,14 +95,14 @@ class CallgrindWriter {
   }
 
   void WriteHead() {
-    const RunDescription& run = tree_.run;
+    const model::RunDescription& run = tree_.run;
     out_.Print("# callgrind format\nversion: 1\ncreator: jprof {}\n", run.jprof);
     if (run.pid != 0) out_.Print("pid: {}\n", run.pid);
     if (!run.command.empty()) out_.Print("cmd: {}\n", run.command);
     for (const std::string& note : run.notes) out_.Print("desc: Note: {}\n", note);
     out_.Text("positions: line\n");
     for (const size_t event : events_) {
-      const Measure& measure = tree_.measures[event];
+      const model::Measure& measure = tree_.measures[event];
       out_.Print("event: {} : {} in {}\n", EventName(event), measure.name, measure.unit);
     }
     out_.Text("events:");
@@ -155,7 +156,7 @@ class CallgrindWriter {
 
   static constexpr size_t kNone = ~size_t{0};
 
-  const ContextTree& tree_;
+  const model::ContextTree& tree_;
   Output& out_;
   std::vector<size_t> events_;                   // measures
   size_t calls_ = kNone;                         // the measure of calls
@@ -170,7 +171,7 @@ class CallgrindWriter {
 
 }  // namespace
 
-Result<void> WriteCallgrind(const ContextTree& tree, Output& out) {
+Result<void> WriteCallgrind(const model::ContextTree& tree, Output& out) {
   CallgrindWriter(tree, out).Write();
   return {};
 }

@@ -1,9 +1,9 @@
 // Writes chrome: the JSON of trace events, B and E pairs by thread, in microseconds.
 #include <fmt/ranges.h>
 
+#include "model/tree/run_description.h"
 #include "profile/files/printable_text.h"
 #include "reports/export/export_list.h"
-#include "reports/export/run_description.h"
 #include "reports/export/trace_slices.h"
 #include "reports/print/json_writer.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 class ChromeWriter {
  public:
-  ChromeWriter(Source& source, Output& out)
+  ChromeWriter(model::Source& source, Output& out)
       : source_(source), out_(out), json_(out), pid_(source.reader.meta().pid) {}
 
   Result<void> Write() {
@@ -35,13 +35,13 @@ class ChromeWriter {
     json_.Member("displayTimeUnit", "ns");
     json_.Key("traceEvents");
     json_.StartArray();
-    Name("process_name", 0, CommandText(source_.reader.meta().command));
+    Name("process_name", 0, model::CommandText(source_.reader.meta().command));
     for (uint32_t i = 0; i < source_.reader.threads().size(); ++i)
       Name("thread_name", i + 1, profile::CleanText(source_.reader.threads()[i].name));
   }
 
   void End(const SliceTotals& totals) {
-    const RunDescription run = DescribeRun(source_);
+    const model::RunDescription run = DescribeRun(source_);
     json_.EndArray();
     json_.Key("otherData");
     json_.StartObject();
@@ -92,7 +92,7 @@ class ChromeWriter {
     json_.EndObject();
   }
 
-  Source& source_;
+  model::Source& source_;
   Output& out_;
   JsonWriter json_;
   uint64_t pid_;
@@ -100,6 +100,8 @@ class ChromeWriter {
 
 }  // namespace
 
-Result<void> WriteChrome(Source& source, Output& out) { return ChromeWriter(source, out).Write(); }
+Result<void> WriteChrome(model::Source& source, Output& out) {
+  return ChromeWriter(source, out).Write();
+}
 
 }  // namespace jprof::reports

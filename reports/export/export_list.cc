@@ -1,6 +1,5 @@
 #include "reports/export/export_list.h"
 
-#include "reports/itrace/arc.h"
 #include "reports/report_list.h"
 
 namespace jprof::reports {
@@ -9,7 +8,7 @@ namespace {
 // Adapts a writer of trees to the function of a format.
 template <auto kWrite>
 Result<void> TreeAs(ExportInput& input, Output& out) {
-  const Result<ContextTree> tree = LoadContexts(input);
+  const Result<model::ContextTree> tree = model::LoadContexts(input.input, input.options);
   if (!tree) return std::unexpected(tree.error());
   if constexpr (requires { kWrite(*tree, out); }) {
     return kWrite(*tree, out);
@@ -20,26 +19,20 @@ Result<void> TreeAs(ExportInput& input, Output& out) {
 
 template <auto kWrite>
 Result<void> TraceAs(ExportInput& input, Output& out) {
-  return kWrite(*input.source, out);
+  return kWrite(std::get<model::Source>(input.input), out);
 }
 
 Result<void> TreeAsSqlite(ExportInput& input, const std::string& path) {
-  const Result<ContextTree> tree = LoadContexts(input);
+  const Result<model::ContextTree> tree = model::LoadContexts(input.input, input.options);
   if (!tree) return std::unexpected(tree.error());
   return WriteSqlite(*tree, path);
 }
 
 // Writes the lines of `jprof report --format collapsed`.
 Result<void> WriteCollapsed(ExportInput& input, Output& out) {
-  Options options = input.options;
-  options.format = Format::kCollapsed;
-  if (input.combined != nullptr) return PrintCombined(*input.combined, options, out);
-  if (input.arcs != nullptr) {
-    PrintArcStacks(*input.arcs, WalkArcs(*input.arcs), options.merged, out);
-    return {};
-  }
-  const bool sampled = input.source->reader.meta().is(Mode::kScs);
-  return sampled ? PrintScs(*input.source, options, out) : PrintLogRt(*input.source, options, out);
+  const Options options = {
+      .format = Format::kCollapsed, .merged = input.options.merged, .metric = input.options.metric};
+  return DefaultReport(input.input).print(input.input, options, out);
 }
 
 constexpr ExportFormat kExportFormats[] = {

@@ -4,10 +4,24 @@
 #include <span>
 #include <string>
 
-#include "reports/export/context_tree.h"
+#include "model/open/open.h"
 #include "reports/print/output.h"
 
 namespace jprof::reports {
+
+// What to export.
+struct ExportInput {
+  std::string name;  // of the profile, without folders and extension
+  model::Input input;
+  model::ForestOptions options;  // `merged` and `metric` are used
+
+  std::string_view directory() const { return model::DirectoryOf(input); }
+  // Returns whether it is a trace of jprof trace, with points in time.
+  bool is_trace() const {
+    const auto* source = std::get_if<model::Source>(&input);
+    return source != nullptr && source->reader.meta().is(Mode::kTrace);
+  }
+};
 
 struct ExportFormat {
   const char* name;
@@ -32,14 +46,14 @@ Result<void> CheckExportable(const ExportFormat& format, const ExportInput& inpu
 
 // These write one format each. docs/EXPORTS.md describes what becomes of values that a format
 // cannot hold. WritePprof and WriteOtlp fail if WriteStacks does.
-Result<void> WritePprof(const ContextTree& tree, Output& out);
-Result<void> WriteCallgrind(const ContextTree& tree, Output& out);
-Result<void> WriteSpeedscope(const ContextTree& tree, const std::string& name, Output& out);
-Result<void> WriteOtlp(const ContextTree& tree, const std::string& name, Output& out);
+Result<void> WritePprof(const model::ContextTree& tree, Output& out);
+Result<void> WriteCallgrind(const model::ContextTree& tree, Output& out);
+Result<void> WriteSpeedscope(const model::ContextTree& tree, const std::string& name, Output& out);
+Result<void> WriteOtlp(const model::ContextTree& tree, const std::string& name, Output& out);
 // Fails if the file cannot be written, with SQLite's reason.
-Result<void> WriteSqlite(const ContextTree& tree, const std::string& path);
+Result<void> WriteSqlite(const model::ContextTree& tree, const std::string& path);
 // These fail if there is no trace, or if its metric is no time.
-Result<void> WriteChrome(Source& source, Output& out);
-Result<void> WritePerfetto(Source& source, Output& out);
+Result<void> WriteChrome(model::Source& source, Output& out);
+Result<void> WritePerfetto(model::Source& source, Output& out);
 
 }  // namespace jprof::reports

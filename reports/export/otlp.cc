@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "reports/export/context_tree.h"
+#include "model/tree/context_tree.h"
 #include "reports/export/export_list.h"
+#include "reports/export/stacks.h"
 #include "reports/export/string_table.h"
 #include "reports/print/json_writer.h"
 
@@ -16,7 +17,7 @@ namespace {
 
 class OtlpWriter {
  public:
-  OtlpWriter(const ContextTree& tree, const std::string& name, Output& out)
+  OtlpWriter(const model::ContextTree& tree, const std::string& name, Output& out)
       : tree_(tree), name_(name), out_(out), json_(out), sums_(tree.Sums()) {
     attributes_.push_back({0, ""});
   }
@@ -59,14 +60,14 @@ class OtlpWriter {
       attributes_.push_back({strings_.Of(key), std::move(value), number});
       return static_cast<uint32_t>(attributes_.size() - 1);
     };
-    for (const ExportThread& thread : tree_.threads) {
+    for (const model::ExportThread& thread : tree_.threads) {
       std::vector<uint32_t>& of = thread_attributes_.emplace_back();
       of.push_back(add("thread.name", thread.name));
       if (thread.tid != 0) of.push_back(add("thread.id", std::to_string(thread.tid), true));
     }
     for (const char* kind : {"jvm", "native", "kernel"})
       kind_attributes_.push_back(add("profile.frame.type", kind));
-    for (const ExportModule& module : tree_.modules) {
+    for (const model::ExportModule& module : tree_.modules) {
       build_ids_.push_back(
           module.build_id.empty() ? 0 : add("process.executable.build_id.gnu", module.build_id));
     }
@@ -140,13 +141,13 @@ class OtlpWriter {
   }
 
   void WriteProfile(size_t m) {
-    const Measure& measure = tree_.measures[m];
+    const model::Measure& measure = tree_.measures[m];
     json_.StartObject();
     ValueType("sampleType", measure.name, measure.unit);
     Long("timeUnixNano", tree_.run.start_unix_ns);
     Long("durationNano", tree_.run.duration_ns);
     if (measure.period > 0) {
-      ValueType("periodType", PeriodType(measure), measure.period_unit);
+      ValueType("periodType", model::PeriodType(measure), measure.period_unit);
       Long("period", measure.period);
     }
     json_.Key("samples");
@@ -216,10 +217,10 @@ class OtlpWriter {
   // is outside any method.
   void WriteLocations() {
     for (uint32_t i = 0; i < tree_.frames.size(); ++i) {
-      const ExportFrame& frame = tree_.frames[i];
-      const size_t kind = frame.kind == ExportFrame::Kind::kNative   ? 1
-                          : frame.kind == ExportFrame::Kind::kKernel ? 2
-                                                                     : 0;
+      const model::ExportFrame& frame = tree_.frames[i];
+      const size_t kind = frame.kind == model::ExportFrame::Kind::kNative   ? 1
+                          : frame.kind == model::ExportFrame::Kind::kKernel ? 2
+                                                                            : 0;
       json_.StartObject();
       json_.Member("mappingIndex", frame.module + 1);
       json_.Key("lines");
@@ -234,8 +235,8 @@ class OtlpWriter {
   }
 
   void WriteFunctions() {
-    for (const ExportFrame& frame : tree_.frames) {
-      const bool thread = frame.kind == ExportFrame::Kind::kThread;
+    for (const model::ExportFrame& frame : tree_.frames) {
+      const bool thread = frame.kind == model::ExportFrame::Kind::kThread;
       json_.StartObject();
       json_.Member("nameStrindex", strings_.Of(thread ? "(outside any method)" : frame.readable));
       json_.Member("systemNameStrindex", strings_.Of(thread ? "" : frame.full));
@@ -249,7 +250,8 @@ class OtlpWriter {
     for (uint32_t node = 0; node < tree_.nodes.size() && out_.ok(); ++node) {
       if (stack_of_[node] == 0) continue;
       stack.clear();
-      for (uint32_t at = node; tree_.nodes[at].parent != kNoRow; at = tree_.nodes[at].parent)
+      for (uint32_t at = node; tree_.nodes[at].parent != model::kNoNode;
+           at = tree_.nodes[at].parent)
         stack.push_back(tree_.nodes[at].frame + 1);
       if (stack.empty()) stack.push_back(tree_.nodes[node].frame + 1);
       json_.StartObject();
@@ -271,7 +273,7 @@ class OtlpWriter {
     }
   }
 
-  const ContextTree& tree_;
+  const model::ContextTree& tree_;
   const std::string& name_;
   Output& out_;
   JsonWriter json_;
@@ -287,8 +289,8 @@ class OtlpWriter {
 
 }  // namespace
 
-Result<void> WriteOtlp(const ContextTree& tree, const std::string& name, Output& out) {
-  return WriteStacks(tree, "otlp", out, [&](const ContextTree& stacks) -> Result<void> {
+Result<void> WriteOtlp(const model::ContextTree& tree, const std::string& name, Output& out) {
+  return WriteStacks(tree, "otlp", out, [&](const model::ContextTree& stacks) -> Result<void> {
     OtlpWriter(stacks, name, out).Write();
     return {};
   });

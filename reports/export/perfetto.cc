@@ -3,9 +3,9 @@
 #include <protozero/pbf_writer.hpp>
 #include <vector>
 
+#include "model/tree/run_description.h"
 #include "profile/files/printable_text.h"
 #include "reports/export/export_list.h"
-#include "reports/export/run_description.h"
 #include "reports/export/trace_slices.h"
 
 namespace jprof::reports {
@@ -37,7 +37,7 @@ constexpr uint64_t kProcessTrack = 1;
 
 class PerfettoWriter {
  public:
-  PerfettoWriter(Source& source, Output& out)
+  PerfettoWriter(model::Source& source, Output& out)
       : source_(source), out_(out), trace_(buffer_), pid_(source.reader.meta().pid) {}
 
   Result<void> Write() {
@@ -78,7 +78,7 @@ class PerfettoWriter {
       track.add_uint64(1, kProcessTrack);
       pbf_writer process(track, 3);
       process.add_int32(1, static_cast<int32_t>(pid_));
-      process.add_string(6, CommandText(source_.reader.meta().command));
+      process.add_string(6, model::CommandText(source_.reader.meta().command));
     }
     for (uint32_t i = 0; i < source_.reader.threads().size(); ++i) WriteThread(i);
     Flush();
@@ -158,7 +158,7 @@ class PerfettoWriter {
     Flush();
   }
 
-  Source& source_;
+  model::Source& source_;
   Output& out_;
   std::string buffer_;
   pbf_writer trace_;
@@ -169,7 +169,7 @@ class PerfettoWriter {
 
 }  // namespace
 
-Result<void> WritePerfetto(Source& source, Output& out) {
+Result<void> WritePerfetto(model::Source& source, Output& out) {
   return PerfettoWriter(source, out).Write();
 }
 

@@ -5,10 +5,11 @@
 #include <ranges>
 #include <vector>
 
-#include "reports/export/context_tree.h"
+#include "model/tree/context_tree.h"
 #include "reports/export/export_list.h"
 #include "reports/export/gzip_stream.h"
 #include "reports/export/pprof_parts.h"
+#include "reports/export/stacks.h"
 #include "reports/export/string_table.h"
 
 namespace jprof::reports {
@@ -35,7 +36,7 @@ enum ProfileField : uint32_t {
 
 class PprofWriter {
  public:
-  PprofWriter(const ContextTree& tree, Output& out)
+  PprofWriter(const model::ContextTree& tree, Output& out)
       : tree_(tree),
         out_(out),
         gzip_(out),
@@ -90,7 +91,8 @@ class PprofWriter {
     for (const size_t m : sums_) values_.push_back(tree_.Value(node, m));
     if (std::ranges::all_of(values_, [](int64_t value) { return value == 0; })) return;
     stack_.clear();
-    for (uint32_t at = node; tree_.nodes[at].parent != kNoRow; at = tree_.nodes[at].parent) {
+    for (uint32_t at = node; tree_.nodes[at].parent != model::kNoNode;
+         at = tree_.nodes[at].parent) {
       used_[tree_.nodes[at].frame] = true;
       stack_.push_back(tree_.nodes[at].frame + 1);
     }
@@ -104,7 +106,7 @@ class PprofWriter {
     Flush();
   }
 
-  void WriteLabels(pbf_writer& sample, const ExportThread& thread) {
+  void WriteLabels(pbf_writer& sample, const model::ExportThread& thread) {
     {
       pbf_writer label(sample, 3);
       label.add_int64(1, strings_.Of("thread"));
@@ -127,8 +129,8 @@ class PprofWriter {
   }
 
   void WriteFrame(uint32_t index) {
-    const ExportFrame& frame = tree_.frames[index];
-    if (frame.kind == ExportFrame::Kind::kThread) return;
+    const model::ExportFrame& frame = tree_.frames[index];
+    if (frame.kind == model::ExportFrame::Kind::kThread) return;
     WriteFunction(index + 1, frame.readable, frame.full, frame.module + 1);
     Flush();
   }
@@ -155,7 +157,7 @@ class PprofWriter {
   }
 
   void WriteRun() {
-    const RunDescription& run = tree_.run;
+    const model::RunDescription& run = tree_.run;
     profile_.add_int64(kTimeNanos, static_cast<int64_t>(run.start_unix_ns));
     profile_.add_int64(kDurationNanos, static_cast<int64_t>(run.duration_ns));
     WriteComment(fmt::format("jprof {}, {}", run.jprof, run.mode));
@@ -164,7 +166,7 @@ class PprofWriter {
     WriteComment(run.machine);
     for (const std::string& note : run.notes) WriteComment(note);
     if (tree_.measures.empty()) return;
-    const Measure& preferred = tree_.measures[tree_.preferred];
+    const model::Measure& preferred = tree_.measures[tree_.preferred];
     profile_.add_int64(kDefaultSampleType, strings_.Of(preferred.name));
     WritePeriod();
   }
@@ -173,13 +175,13 @@ class PprofWriter {
   // one.
   void WritePeriod() {
     const auto sampled = std::ranges::find_if(
-        tree_.measures, [](const Measure& measure) { return measure.period > 0; });
+        tree_.measures, [](const model::Measure& measure) { return measure.period > 0; });
     if (sampled == tree_.measures.end()) return;
-    WriteValueType(kPeriodType, PeriodType(*sampled), sampled->period_unit);
+    WriteValueType(kPeriodType, model::PeriodType(*sampled), sampled->period_unit);
     profile_.add_int64(kPeriod, sampled->period);
   }
 
-  const ContextTree& tree_;
+  const model::ContextTree& tree_;
   Output& out_;
   GzipStream gzip_;
   std::string buffer_;
@@ -193,16 +195,17 @@ class PprofWriter {
 
 }  // namespace
 
-Result<void> WritePprof(const ContextTree& tree, Output& out) {
-  return WriteStacks(tree, "pprof", out, [&](const ContextTree& stacks) {
+Result<void> WritePprof(const model::ContextTree& tree, Output& out) {
+  return WriteStacks(tree, "pprof", out, [&](const model::ContextTree& stacks) {
     const auto count = static_cast<uint32_t>(stacks.nodes.size());
     return PprofWriter(stacks, out).Write(std::views::iota(uint32_t{0}, count));
   });
 }
 
-Result<std::vector<std::string>> PprofFiles(const ContextTree& tree, const PprofLimits& limits) {
+Result<std::vector<std::string>> PprofFiles(const model::ContextTree& tree,
+                                            const PprofLimits& limits) {
   std::vector<std::string> files;
-  const auto write = [&](const ContextTree& stacks) -> Result<void> {
+  const auto write = [&](const model::ContextTree& stacks) -> Result<void> {
     for (const std::vector<uint32_t>& part : PprofParts(stacks, limits)) {
       auto file = PrintedText([&](Output& to) { return PprofWriter(stacks, to).Write(part); });
       if (!file) return std::unexpected(file.error());

@@ -13,12 +13,12 @@ struct Cost {
 // Divides contexts into parts by an estimate of their size, which errs on the high side.
 class PartMaker {
  public:
-  PartMaker(const ContextTree& tree, const PprofLimits& limits)
+  PartMaker(const model::ContextTree& tree, const PprofLimits& limits)
       : tree_(tree), limits_(limits), sums_(tree.Sums()), seen_(tree.frames.size()) {
     level_.resize(tree.nodes.size());
     for (size_t i = 0; i < level_.size(); ++i) {
       const uint32_t parent = tree.nodes[i].parent;
-      if (parent != kNoRow) level_[i] = level_[parent] + 1;
+      if (parent != model::kNoNode) level_[i] = level_[parent] + 1;
     }
   }
 
@@ -32,8 +32,8 @@ class PartMaker {
  private:
   std::vector<uint32_t> ContextsOf(uint32_t root) const {
     std::vector<uint32_t> contexts;
-    VisitContexts(
-        tree_, root,
+    model::VisitNodes(
+        tree_.nodes, root,
         [&](uint32_t node) {
           if (std::ranges::any_of(sums_, [&](size_t m) { return tree_.Value(node, m) != 0; }))
             contexts.push_back(node);
@@ -79,15 +79,15 @@ class PartMaker {
     constexpr uint64_t kLabels = 40, kFrame = 3, kValue = 10, kFunction = 60;
     ++cost.samples;
     cost.bytes += kLabels + kFrame * level_[node] + kValue * sums_.size();
-    for (uint32_t at = node; at != kNoRow; at = tree_.nodes[at].parent) {
+    for (uint32_t at = node; at != model::kNoNode; at = tree_.nodes[at].parent) {
       const uint32_t number = tree_.nodes[at].frame;
       if (std::exchange(seen_[number], stamp_) == stamp_) continue;
-      const ExportFrame& frame = tree_.frames[number];
+      const model::ExportFrame& frame = tree_.frames[number];
       cost.bytes += kFunction + frame.full.size() + frame.readable.size();
     }
   }
 
-  const ContextTree& tree_;
+  const model::ContextTree& tree_;
   PprofLimits limits_;
   std::vector<size_t> sums_;
   std::vector<uint32_t> level_;
@@ -99,7 +99,7 @@ class PartMaker {
 
 }  // namespace
 
-std::vector<std::vector<uint32_t>> PprofParts(const ContextTree& stacks,
+std::vector<std::vector<uint32_t>> PprofParts(const model::ContextTree& stacks,
                                               const PprofLimits& limits) {
   return PartMaker(stacks, limits).Make();
 }

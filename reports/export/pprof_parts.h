@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "reports/export/context_tree.h"
+#include "model/tree/context_tree.h"
 
 namespace jprof::reports {
 
@@ -16,10 +16,12 @@ struct PprofLimits {
 
 // Returns the contexts that have values, in parts that are approximately within the limits. A
 // thread is divided only if it is too large for one part.
-std::vector<std::vector<uint32_t>> PprofParts(const ContextTree& stacks, const PprofLimits& limits);
+std::vector<std::vector<uint32_t>> PprofParts(const model::ContextTree& stacks,
+                                              const PprofLimits& limits);
 
 // Returns the compressed files, which together contain what WritePprof writes. Fails
 // if WriteStacks does.
-Result<std::vector<std::string>> PprofFiles(const ContextTree& tree, const PprofLimits& limits);
+Result<std::vector<std::string>> PprofFiles(const model::ContextTree& tree,
+                                            const PprofLimits& limits);
 
 }  // namespace jprof::reports

@@ -3,8 +3,9 @@
 #include <utility>
 #include <vector>
 
-#include "reports/export/context_tree.h"
+#include "model/tree/context_tree.h"
 #include "reports/export/export_list.h"
+#include "reports/export/stacks.h"
 #include "reports/print/json_writer.h"
 
 namespace jprof::reports {
@@ -12,7 +13,7 @@ namespace {
 
 class SpeedscopeWriter {
  public:
-  SpeedscopeWriter(const ContextTree& tree, const std::string& name, Output& out)
+  SpeedscopeWriter(const model::ContextTree& tree, const std::string& name, Output& out)
       : tree_(tree), name_(name), out_(out), json_(out) {}
 
   void Write() {
@@ -40,7 +41,7 @@ class SpeedscopeWriter {
     json_.StartObject();
     json_.Key("frames");
     json_.StartArray();
-    for (const ExportFrame& frame : tree_.frames) {
+    for (const model::ExportFrame& frame : tree_.frames) {
       json_.StartRow();
       json_.Member("name", frame.full);
       json_.EndObject();
@@ -51,24 +52,24 @@ class SpeedscopeWriter {
 
   // Writes the busiest thread first.
   void WriteMeasure(size_t m) {
-    const std::vector<int64_t> inclusive = InclusiveAtLeast0(tree_, m);
+    const std::vector<int64_t> inclusive = model::InclusiveAtLeast0(tree_, m);
     for (const uint32_t root : tree_.roots) {
       if (inclusive[root] > 0 && out_.ok()) WriteThread(root, m, inclusive);
     }
   }
 
   void WriteThread(uint32_t root, size_t m, const std::vector<int64_t>& inclusive) {
-    const Measure& measure = tree_.measures[m];
+    const model::Measure& measure = tree_.measures[m];
     Begin(tree_.frames[tree_.nodes[root].frame].full + ": " + measure.name,
           measure.unit == "count" ? "none" : measure.unit);
     int64_t at = 0;
-    const auto self = [&](uint32_t node) { return AtLeast0(tree_.Value(node, m)); };
-    VisitContexts(
-        tree_, root,
+    const auto self = [&](uint32_t node) { return model::AtLeast0(tree_.Value(node, m)); };
+    model::VisitNodes(
+        tree_.nodes, root,
         [&](uint32_t node) {
           if (inclusive[node] == 0) return false;
           if (node != root) Event('O', node, at);
-          at = AddSaturating(at, self(node));
+          at = model::AddSaturating(at, self(node));
           return true;
         },
         [&](uint32_t node) {
@@ -108,7 +109,7 @@ class SpeedscopeWriter {
 
   static bool IsKnown(const std::string& unit) { return unit == "nanoseconds" || unit == "bytes"; }
 
-  const ContextTree& tree_;
+  const model::ContextTree& tree_;
   const std::string& name_;
   Output& out_;
   JsonWriter json_;
@@ -117,11 +118,11 @@ class SpeedscopeWriter {
 
 }  // namespace
 
-Result<void> WriteSpeedscope(const ContextTree& tree, const std::string& name, Output& out) {
+Result<void> WriteSpeedscope(const model::ContextTree& tree, const std::string& name, Output& out) {
   // speedscope visits its tree recursively, and a browser's stack ends between 2,000 and 3,000
   // levels.
   constexpr uint32_t kDeepest = 1000;
-  return WriteFolded(tree, kDeepest, out, [&](const ContextTree& folded) -> Result<void> {
+  return WriteFolded(tree, kDeepest, out, [&](const model::ContextTree& folded) -> Result<void> {
     SpeedscopeWriter(folded, name, out).Write();
     return {};
   });

@@ -10,8 +10,8 @@
 
 #include "common/errno_text.h"
 #include "common/fd.h"
+#include "model/tree/context_tree.h"
 #include "profile/files/printable_text.h"
-#include "reports/export/context_tree.h"
 #include "reports/export/export_list.h"
 
 namespace jprof::reports {
@@ -126,7 +126,7 @@ class Insert {
 
 // Returns the names of the columns of values: a measure's name, and "_2" as long as another column
 // has that name. Upper and lower case do not distinguish columns.
-std::vector<std::string> ColumnNames(const std::vector<Measure>& measures) {
+std::vector<std::string> ColumnNames(const std::vector<model::Measure>& measures) {
   std::vector<std::string> taken = {"id",     "last",   "parent", "level", "outermost",
                                     "thread", "method", "type",   "name",  "contexts"};
   const auto lower = [](std::string name) {
@@ -134,7 +134,7 @@ std::vector<std::string> ColumnNames(const std::vector<Measure>& measures) {
     return name;
   };
   std::vector<std::string> names;
-  for (const Measure& measure : measures) {
+  for (const model::Measure& measure : measures) {
     std::string name = measure.name;
     while (std::ranges::find(taken, lower(name)) != taken.end()) name += "_2";
     taken.push_back(lower(name));
@@ -145,7 +145,7 @@ std::vector<std::string> ColumnNames(const std::vector<Measure>& measures) {
 
 class SqliteWriter {
  public:
-  SqliteWriter(const ContextTree& tree, Database& database)
+  SqliteWriter(const model::ContextTree& tree, Database& database)
       : tree_(tree), database_(database), columns_(ColumnNames(tree.measures)) {}
 
   void Write() {
@@ -167,14 +167,14 @@ class SqliteWriter {
     for (size_t m = 0; m < columns_.size(); ++m) {
       const std::string name = Quoted(columns_[m]);
       columns += ", " + name + " INTEGER NOT NULL";
-      if (tree_.measures[m].kind != Measure::Kind::kBound)
+      if (tree_.measures[m].kind != model::Measure::Kind::kBound)
         sums += fmt::format(", sum(d.{0}) AS {0}", name);
     }
     return fmt::format(kContexts, columns, sums, sums, sums);
   }
 
   void WriteRun() {
-    const RunDescription& run = tree_.run;
+    const model::RunDescription& run = tree_.run;
     Insert insert(database_, "run", 2);
     const auto add = [&](const char* key, const std::string& value) {
       if (!value.empty()) insert.Text(key).Text(value).Row();
@@ -193,9 +193,9 @@ class SqliteWriter {
   void WriteMetrics() {
     Insert insert(database_, "metric", 5);
     for (size_t m = 0; m < columns_.size(); ++m) {
-      const Measure& measure = tree_.measures[m];
+      const model::Measure& measure = tree_.measures[m];
       insert.Text(columns_[m]).Text(measure.unit);
-      insert.Integer(measure.kind != Measure::Kind::kBound);
+      insert.Integer(measure.kind != model::Measure::Kind::kBound);
       measure.period > 0 ? insert.Integer(measure.period) : insert.Null();
       insert.Text(measure.period > 0 ? measure.period_unit : "", true).Row();
     }
@@ -204,7 +204,7 @@ class SqliteWriter {
   void WriteThreads() {
     Insert insert(database_, "thread", 3);
     for (size_t i = 0; i < tree_.threads.size(); ++i) {
-      const ExportThread& thread = tree_.threads[i];
+      const model::ExportThread& thread = tree_.threads[i];
       insert.Integer(static_cast<int64_t>(i + 1));
       thread.tid != 0 ? insert.Integer(thread.tid) : insert.Null();
       insert.Text(thread.name).Row();
@@ -214,9 +214,9 @@ class SqliteWriter {
   void WriteMethods() {
     Insert insert(database_, "method", 5);
     for (size_t i = 0; i < tree_.frames.size(); ++i) {
-      const ExportFrame& frame = tree_.frames[i];
-      if (frame.kind == ExportFrame::Kind::kThread) continue;
-      const ExportModule& module = tree_.modules[frame.module];
+      const model::ExportFrame& frame = tree_.frames[i];
+      if (frame.kind == model::ExportFrame::Kind::kThread) continue;
+      const model::ExportModule& module = tree_.modules[frame.module];
       insert.Integer(static_cast<int64_t>(i + 1)).Text(frame.full).Text(frame.readable);
       insert.Text(frame.module == 0 ? "" : module.path, true).Text(module.build_id, true).Row();
     }
@@ -230,8 +230,8 @@ class SqliteWriter {
     std::vector<uint32_t> on_path(tree_.frames.size());
     int64_t level = -1;
     for (const uint32_t root : tree_.roots) {
-      VisitContexts(
-          tree_, root,
+      model::VisitNodes(
+          tree_.nodes, root,
           [&](uint32_t node) {
             const bool outermost = on_path[tree_.nodes[node].frame]++ == 0;
             WriteContext(insert, node, ++level, outermost);
@@ -249,8 +249,8 @@ class SqliteWriter {
     last_.resize(tree_.nodes.size());
     int64_t next = 1;
     for (const uint32_t root : tree_.roots) {
-      VisitContexts(
-          tree_, root,
+      model::VisitNodes(
+          tree_.nodes, root,
           [&](uint32_t node) {
             id_[node] = next++;
             return true;
@@ -260,8 +260,8 @@ class SqliteWriter {
   }
 
   void WriteContext(Insert& insert, uint32_t node, int64_t level, bool outermost) {
-    const ContextNode& at = tree_.nodes[node];
-    const bool is_root = at.parent == kNoRow;
+    const model::ContextNode& at = tree_.nodes[node];
+    const bool is_root = at.parent == model::kNoNode;
     insert.Integer(id_[node]).Integer(last_[node]);
     is_root ? insert.Null() : insert.Integer(id_[at.parent]);
     insert.Integer(level).Integer(outermost).Integer(at.thread + 1);
@@ -271,7 +271,7 @@ class SqliteWriter {
     insert.Row();
   }
 
-  const ContextTree& tree_;
+  const model::ContextTree& tree_;
   Database& database_;
   std::vector<std::string> columns_;
   std::vector<int64_t> id_, last_;  // by node
@@ -279,7 +279,7 @@ class SqliteWriter {
 
 }  // namespace
 
-Result<void> WriteSqlite(const ContextTree& tree, const std::string& path) {
+Result<void> WriteSqlite(const model::ContextTree& tree, const std::string& path) {
   Database database(path);
   if (database.ok()) SqliteWriter(tree, database).Write();
   if (database.ok()) return {};

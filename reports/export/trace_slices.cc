@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "model/tree/names.h"
+#include "model/tree/run_description.h"
+#include "model/tree/trace_values.h"
+#include "model/values/amount.h"
 #include "profile/read/reader_trace.h"
-#include "reports/export/run_description.h"
-#include "reports/tree/names.h"
-#include "reports/tree/trace_values.h"
 
 namespace jprof::reports {
 namespace {
@@ -15,10 +16,10 @@ using profile::TraceEvent;
 
 class SliceMaker {
  public:
-  SliceMaker(Source& source, const std::function<bool(const Slice&)>& visit)
+  SliceMaker(model::Source& source, const std::function<bool(const Slice&)>& visit)
       : source_(source),
         visit_(visit),
-        unit_(FirstMetric(source)),
+        unit_(model::FirstMetric(source)),
         corrector_(unit_.table),
         names_(source.reader),
         strands_(source.reader.threads().size()) {
@@ -53,7 +54,7 @@ class SliceMaker {
 
   void Visit(Slice slice, uint32_t thread) {
     slice.thread = thread;
-    slice.ns = static_cast<uint64_t>(std::max<int64_t>(Rounded(strands_[thread].ns), 0));
+    slice.ns = static_cast<uint64_t>(std::max<int64_t>(model::Rounded(strands_[thread].ns), 0));
     if (going_) going_ = visit_(slice);
   }
 
@@ -62,7 +63,7 @@ class SliceMaker {
     ++totals_.events;
     if (event.missing > 0) Gap(event);
     const profile::MethodId method = profile::MethodOf(event.word);
-    const double value = corrector_.Value(event, KeyLetter(event.word, names_));
+    const double value = corrector_.Value(event, model::KeyLetter(event.word, names_));
     strand.ns += std::max(value * unit_.info.scale, 0.0);
     if (event.exit) {
       Exit(event.thread, method);
@@ -108,11 +109,11 @@ class SliceMaker {
     while (!strands_[thread].open.empty()) Close(thread);
   }
 
-  Source& source_;
+  model::Source& source_;
   const std::function<bool(const Slice&)>& visit_;
-  TraceUnit unit_;
-  LineCorrector corrector_;
-  Names names_;
+  model::TraceUnit unit_;
+  model::LineCorrector corrector_;
+  model::Names names_;
   std::vector<Strand> strands_;  // by thread
   SliceTotals totals_;
   bool going_ = true;
@@ -120,8 +121,9 @@ class SliceMaker {
 
 }  // namespace
 
-Result<SliceTotals> VisitSlices(Source& source, const std::function<bool(const Slice&)>& visit) {
-  const TraceUnit unit = FirstMetric(source);
+Result<SliceTotals> VisitSlices(model::Source& source,
+                                const std::function<bool(const Slice&)>& visit) {
+  const model::TraceUnit unit = model::FirstMetric(source);
   if (unit.info.unit != "ns") {
     return WrongUse(
         "{}: its trace has no times, so there are no points in time; record one with: jprof trace "
@@ -131,10 +133,10 @@ Result<SliceTotals> VisitSlices(Source& source, const std::function<bool(const S
   return SliceMaker(source, visit).Make();
 }
 
-std::vector<std::string> SliceNotes(const Source& source, const SliceTotals& totals) {
+std::vector<std::string> SliceNotes(const model::Source& source, const SliceTotals& totals) {
   std::vector<std::string> notes = {
       "time: each thread's own CPU time since its recording began, not the time of day"};
-  const TraceUnit unit = FirstMetric(source);
+  const model::TraceUnit unit = model::FirstMetric(source);
   notes.push_back(unit.table != nullptr ? "calibrated with " + source.table_from
                   : source.table        ? "UNCALIBRATED: no costs for it in the table"
                                         : "UNCALIBRATED: " + source.uncalibrated);

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reports/tree/source.h"
+#include "model/tree/source.h"
 
 namespace jprof::reports {
 
@@ -39,9 +39,10 @@ struct SliceTotals {
 
 // Visits the slices of one thread in order; threads may be interleaved. `visit` returns false to
 // stop. Fails if there is no trace, or if its first metric is no time.
-Result<SliceTotals> VisitSlices(Source& source, const std::function<bool(const Slice&)>& visit);
+Result<SliceTotals> VisitSlices(model::Source& source,
+                                const std::function<bool(const Slice&)>& visit);
 
 // Returns "slices are in each thread's own time ...", and what is missing.
-std::vector<std::string> SliceNotes(const Source& source, const SliceTotals& totals);
+std::vector<std::string> SliceNotes(const model::Source& source, const SliceTotals& totals);
 
 }  // namespace jprof::reports

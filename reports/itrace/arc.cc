@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "common/shell_word.h"
+#include "model/values/statistics.h"
 #include "reports/itrace/arc_table.h"
-#include "reports/print/statistics.h"
 
 namespace jprof::reports {
 namespace {
@@ -16,7 +16,7 @@ struct ArcLine {
   std::string& text;
 
   Value Percent(uint64_t instructions) const {
-    return Value::Fixed(PercentOf(instructions, table.trace.instructions), 2);
+    return Value::Fixed(model::PercentOf(instructions, table.trace.instructions), 2);
   }
   Value PerCall() const {
     if (row.sums.outermost_calls == 0) return Value::Missing();
@@ -66,16 +66,16 @@ void AddFields(ArcColumns& columns, unsigned views) {
               [](const ArcLine& line) { return Value::Integer(line.row.sums.calls); });
   columns.Add(views, {"outermost_calls"},
               [](const ArcLine& line) { return Value::Integer(line.row.sums.outermost_calls); });
-  const auto of_function = [&](const char* name, uint64_t FunctionSums::*member) {
+  const auto of_function = [&](const char* name, uint64_t model::FunctionSums::*member) {
     columns.Add(views, {name}, [member](const ArcLine& line) {
       return line.row.caller ? Value::Missing() : Value::Integer(line.row.sums.*member);
     });
   };
-  of_function("self", &FunctionSums::self);
+  of_function("self", &model::FunctionSums::self);
   columns.Add(views, {"cumulative"},
               [](const ArcLine& line) { return Value::Integer(line.row.sums.cumulative); });
-  of_function("system_calls", &FunctionSums::system_calls);
-  of_function("repeats", &FunctionSums::repeats);
+  of_function("system_calls", &model::FunctionSums::system_calls);
+  of_function("repeats", &model::FunctionSums::repeats);
 }
 
 ArcColumns FunctionColumns(View view) {
@@ -120,7 +120,7 @@ void JsonCalls(const ArcTable& table, JsonWriter& json) {
 bool IsArcShown(const ArcTable& table, const ArcRow& row) {
   if (EntryOf(table.options.format).view != kPeople) return true;
   const uint64_t most = std::max(row.sums.self, row.sums.cumulative);
-  return PercentOf(most, table.trace.instructions) >= table.options.min_percent;
+  return model::PercentOf(most, table.trace.instructions) >= table.options.min_percent;
 }
 
 void WriteRows(const ArcTable& table, const std::vector<ArcRow>& rows, ArcColumns& columns,
@@ -159,13 +159,13 @@ void PrintTables(const ArcTable& table, Output& out) {
 }
 
 void RemarkNotes(const ArcTable& table, Output& out) {
-  const ArcNotes notes = NotesOf(table.arcs, table.trace);
+  const model::ArcNotes notes = model::NotesOf(table.arcs, table.trace);
   for (const std::string& loss : notes.losses) out.Remark("lost: " + loss);
   for (const std::string& note : notes.notes) out.Remark(note);
 }
 
 Result<void> CheckArcOptions(const ArcTable& table) {
-  const ArcOptions& options = table.options;
+  const Options& options = table.options;
   if (options.tid && table.trace.threads.empty()) {
     return WrongUse("{} has no thread {}: jprof report arc {} --format json lists them",
                     table.arcs.directory, *options.tid, ShellWord(table.arcs.directory));
@@ -180,8 +180,10 @@ Result<void> CheckArcOptions(const ArcTable& table) {
 
 }  // namespace
 
-Result<void> PrintArc(ArcRecording& arcs, const ArcOptions& options, Output& out) {
+Result<void> PrintArc(model::ArcRecording& arcs, const Options& options, Output& out) {
   if (auto offered = CheckOffered("arc", kTreeFormats, options.format); !offered) return offered;
+  if (options.listing && options.min_percent > 0)
+    return WrongUse("--listing has no --min-percent: --top N chooses the hottest functions");
   if (options.listing) return PrintArcListing(arcs, options, out);
   const ArcTable table = MakeArcTable(arcs, options);
   if (auto checked = CheckArcOptions(table); !checked) return checked;

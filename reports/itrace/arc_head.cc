@@ -2,16 +2,16 @@
 #include <algorithm>
 #include <set>
 
+#include "model/values/statistics.h"
 #include "reports/itrace/arc_table.h"
 #include "reports/print/legend.h"
-#include "reports/print/statistics.h"
 
 namespace jprof::reports {
 namespace {
 
 std::string ThreadsLine(const ArcTable& table) {
   std::set<uint32_t> processes;
-  for (const ArcThread& thread : table.trace.threads) processes.insert(thread.pid);
+  for (const model::ArcThread& thread : table.trace.threads) processes.insert(thread.pid);
   const size_t threads = table.trace.threads.size();
   return fmt::format("{} thread{} of {} process{}", threads, threads == 1 ? "" : "s",
                      processes.size(), processes.size() == 1 ? "" : "es");
@@ -20,20 +20,20 @@ std::string ThreadsLine(const ArcTable& table) {
 void PrintThreads(const ArcTable& table, Output& out) {
   constexpr size_t kShownThreads = 5;
   out.Print(" threads   {}\n", ThreadsLine(table));
-  std::vector<ArcThread> threads = table.trace.threads;
+  std::vector<model::ArcThread> threads = table.trace.threads;
   if (threads.size() < 2) return;
-  std::ranges::stable_sort(threads, std::greater(), &ArcThread::instructions);
+  std::ranges::stable_sort(threads, std::greater(), &model::ArcThread::instructions);
   for (size_t i = 0; i < std::min(threads.size(), kShownThreads); ++i) {
     out.Print("           {:>5.1f} % {}\n",
-              PercentOf(threads[i].instructions, table.trace.instructions),
-              ArcThreadText(table.arcs, threads[i]));
+              model::PercentOf(threads[i].instructions, table.trace.instructions),
+              model::ArcThreadText(table.arcs, threads[i]));
   }
 }
 
 }  // namespace
 
 void PrintArcHead(const ArcTable& table, Output& out) {
-  const ArcTrace& trace = table.trace;
+  const model::ArcTrace& trace = table.trace;
   const profile::RecordingMeta& meta = table.arcs.recording.meta;
   const auto line = [&out](const char* label, std::string_view text) {
     if (!text.empty()) out.Print(" {:<9} {}\n", label, text);
@@ -42,7 +42,7 @@ void PrintArcHead(const ArcTable& table, Output& out) {
   line("command", meta.command);
   line("machine", meta.platform);
   line("engine", meta.sampling);
-  out.Print(" run       {:.3f} s, {} branches\n", ArcSeconds(table.arcs), trace.records);
+  out.Print(" run       {:.3f} s, {} branches\n", model::ArcSeconds(table.arcs), trace.records);
   PrintThreads(table, out);
   out.Print(
       " executed  {} instructions, {} system calls, {} "
@@ -53,7 +53,7 @@ void PrintArcHead(const ArcTable& table, Output& out) {
   if (trace.beyond > 0)
     out.Print(" before    {} returns from functions that were called before the trace began\n",
               trace.beyond);
-  const ArcNotes notes = NotesOf(table.arcs, trace);
+  const model::ArcNotes notes = model::NotesOf(table.arcs, trace);
   for (const std::string& loss : notes.losses) out.Warning(fmt::format(" lost      {}\n", loss));
   if (notes.losses.empty()) out.Text(" lost      nothing\n");
   for (const std::string& note : notes.notes) out.Warning(fmt::format(" note      {}\n", note));
@@ -67,15 +67,15 @@ void PrintArcHead(const ArcTable& table, Output& out) {
 }
 
 void JsonArcHead(const ArcTable& table, JsonWriter& json) {
-  const ArcTrace& trace = table.trace;
+  const model::ArcTrace& trace = table.trace;
   const profile::RecordingMeta& meta = table.arcs.recording.meta;
-  const ArcNotes notes = NotesOf(table.arcs, trace);
+  const model::ArcNotes notes = model::NotesOf(table.arcs, trace);
   json.Member("report", "arc");
   json.Member("recording", table.arcs.directory);
   json.Member("command", meta.command);
   json.Member("platform", meta.platform);
   json.Member("engine", meta.sampling);
-  json.FixedMember("seconds", ArcSeconds(table.arcs), 9);
+  json.FixedMember("seconds", model::ArcSeconds(table.arcs), 9);
   json.Member("records", trace.records);
   json.Member("instructions", trace.instructions);
   json.Member("repeats", trace.repeats);
@@ -87,11 +87,11 @@ void JsonArcHead(const ArcTable& table, JsonWriter& json) {
   json.StringsMember("notes", notes.notes);
   json.Key("threads");
   json.StartArray();
-  for (const ArcThread& thread : trace.threads) {
+  for (const model::ArcThread& thread : trace.threads) {
     json.StartRow();
     json.Member("pid", thread.pid);
     json.Member("tid", thread.tid);
-    json.Member("name", ArcThreadText(table.arcs, thread));
+    json.Member("name", model::ArcThreadText(table.arcs, thread));
     json.Member("instructions", thread.instructions);
     json.EndObject();
   }

@@ -4,11 +4,11 @@
 #include <set>
 
 #include "common/shell_word.h"
+#include "model/itrace/run_counts.h"
+#include "model/ticks/disassembler.h"
+#include "model/values/statistics.h"
 #include "profile/files/printable_text.h"
 #include "reports/itrace/arc.h"
-#include "reports/itrace/run_counts.h"
-#include "reports/print/statistics.h"
-#include "reports/ticks/disassembler.h"
 
 namespace jprof::reports {
 namespace {
@@ -22,22 +22,22 @@ bool IsConditional(std::string_view mnemonic) {
          mnemonic.starts_with("tb");
 }
 
-uint64_t CountAt(const std::vector<ExecutedFrom>& executed, uint64_t offset) {
-  const auto above = std::ranges::upper_bound(executed, offset, {}, &ExecutedFrom::offset);
+uint64_t CountAt(const std::vector<model::ExecutedFrom>& executed, uint64_t offset) {
+  const auto above = std::ranges::upper_bound(executed, offset, {}, &model::ExecutedFrom::offset);
   return above == executed.begin() ? 0 : std::prev(above)->count;
 }
 
 // Prints the code of functions.
 class ListedFunction {
  public:
-  ListedFunction(ArcRecording& arcs, const RunCounts& counts, const Disassembler& disassembler,
-                 Output& out)
+  ListedFunction(model::ArcRecording& arcs, const model::RunCounts& counts,
+                 const model::Disassembler& disassembler, Output& out)
       : arcs_(arcs), counts_(counts), disassembler_(disassembler), out_(out) {}
 
-  void Print(uint32_t number, const FunctionSums& sums, uint64_t all) {
+  void Print(uint32_t number, const model::FunctionSums& sums, uint64_t all) {
     out_.Bold(fmt::format("{}: {} instructions, {:.2f} % of all; {} calls\n",
                           arcs_.code->functions()[number].Marked(), sums.self,
-                          PercentOf(sums.self, all), sums.calls));
+                          model::PercentOf(sums.self, all), sums.calls));
     if (arcs_.code->IsUnnamed(number))
       out_.Text("  no symbols: which instructions are one function is not known\n");
     for (uint32_t piece = 0; piece < counts_.pieces(); ++piece) {
@@ -47,23 +47,23 @@ class ListedFunction {
   }
 
  private:
-  std::vector<uint8_t> BytesOf(const CodePiece& piece) const {
+  std::vector<uint8_t> BytesOf(const model::CodePiece& piece) const {
     if (piece.jitted != nullptr) return piece.jitted->code;
     return arcs_.recording.resolver->Code(piece.pid, piece.start, piece.end - piece.start,
                                           piece.time);
   }
 
   void PrintPiece(uint32_t number) {
-    const std::vector<ExecutedFrom> executed = counts_.Executed(number);
+    const std::vector<model::ExecutedFrom> executed = counts_.Executed(number);
     if (executed.empty()) return;
-    const CodePiece piece = arcs_.code->pieces()[number];
+    const model::CodePiece piece = arcs_.code->pieces()[number];
     out_.Print("  at {:x} in process {}{}\n", piece.start, piece.pid,
                piece.jitted == nullptr ? "" : fmt::format(", {}", piece.jitted->type));
     const std::vector<uint8_t> bytes = BytesOf(piece);
     if (bytes.empty()) return PrintRuns(executed, piece.jitted != nullptr);
-    SourceLines lines(arcs_.recording, piece.pid, piece.time);
+    model::SourceLines lines(arcs_.recording, piece.pid, piece.time);
     out_.Text("     EXECUTED        TAKEN  OFFSET  INSTRUCTION\n");
-    disassembler_.Visit(bytes, piece.start, [&](const Instruction& instruction) {
+    disassembler_.Visit(bytes, piece.start, [&](const model::Instruction& instruction) {
       const uint64_t offset = instruction.address - piece.start;
       if (const std::string line = lines.At(instruction.address); !line.empty())
         out_.Print("                                    {}\n", line);
@@ -77,23 +77,23 @@ class ListedFunction {
   }
 
   // Prints how often the code was executed from each offset on, without its instructions.
-  void PrintRuns(const std::vector<ExecutedFrom>& executed, bool jitted) {
+  void PrintRuns(const std::vector<model::ExecutedFrom>& executed, bool jitted) {
     out_.Print("  its instructions are not {}; executions from each offset on:\n",
                jitted ? "in the recording (JPROFOPTS=code jprof itrace ... records them)"
                       : "in a file that is there");
-    for (const ExecutedFrom& from : executed)
+    for (const model::ExecutedFrom& from : executed)
       out_.Print("{:>13}  +{:x}\n", from.count, from.offset);
   }
 
-  ArcRecording& arcs_;
-  const RunCounts& counts_;
-  const Disassembler& disassembler_;
+  model::ArcRecording& arcs_;
+  const model::RunCounts& counts_;
+  const model::Disassembler& disassembler_;
   Output& out_;
 };
 
 // Returns the functions with executed instructions. Their sums may be 0: the instructions of a stub
 // are attributed to its caller.
-std::vector<uint32_t> Executed(const ArcRecording& arcs, const RunCounts& counts) {
+std::vector<uint32_t> Executed(const model::ArcRecording& arcs, const model::RunCounts& counts) {
   std::set<uint32_t> functions;
   for (uint32_t piece = 0; piece < counts.pieces(); ++piece) {
     if (counts.IsExecuted(piece)) functions.insert(arcs.code->pieces()[piece].function);
@@ -102,8 +102,8 @@ std::vector<uint32_t> Executed(const ArcRecording& arcs, const RunCounts& counts
 }
 
 // Returns the functions to list, the hottest first.
-std::vector<uint32_t> Chosen(const ArcRecording& arcs, const ArcOptions& options,
-                             const RunCounts& counts, const ArcSums& sums) {
+std::vector<uint32_t> Chosen(const model::ArcRecording& arcs, const Options& options,
+                             const model::RunCounts& counts, const model::ArcSums& sums) {
   std::vector<uint32_t> chosen = Executed(arcs, counts);
   std::erase_if(chosen, [&](uint32_t number) {
     return !arcs.code->functions()[number].name.contains(options.function);
@@ -119,13 +119,13 @@ std::vector<uint32_t> Chosen(const ArcRecording& arcs, const ArcOptions& options
 
 }  // namespace
 
-Result<void> PrintArcListing(ArcRecording& arcs, const ArcOptions& options, Output& out) {
+Result<void> PrintArcListing(model::ArcRecording& arcs, const Options& options, Output& out) {
   if (options.format != Format::kText)
     return WrongUse("--listing is text; leave out --format {}", EntryOf(options.format).name);
-  RunCounts counts(*arcs.code);
-  const ArcTrace trace =
-      WalkArcs(arcs, options.tid, [&counts](const StraightRun& run) { counts.Add(run); });
-  for (const std::string& loss : NotesOf(arcs, trace).losses)
+  model::RunCounts counts(*arcs.code);
+  const model::ArcTrace trace = model::WalkArcs(
+      arcs, options.tid, [&counts](const model::StraightRun& run) { counts.Add(run); });
+  for (const std::string& loss : model::NotesOf(arcs, trace).losses)
     out.Warning(fmt::format("lost: {}\n", loss));
   const auto visit = [&out](uint32_t, const std::string& text) { out.Text(text); };
   const Result<size_t> listed = ListArcFunctions(arcs, trace, counts, options, visit);
@@ -142,11 +142,12 @@ Result<void> PrintArcListing(ArcRecording& arcs, const ArcOptions& options, Outp
 }
 
 Result<size_t> ListArcFunctions(
-    ArcRecording& arcs, const ArcTrace& trace, const RunCounts& counts, const ArcOptions& options,
+    model::ArcRecording& arcs, const model::ArcTrace& trace, const model::RunCounts& counts,
+    const Options& options,
     const std::function<void(uint32_t function, const std::string& text)>& visit) {
-  const Disassembler disassembler;
+  const model::Disassembler disassembler;
   if (auto usable = disassembler.Check(); !usable) return std::unexpected(usable.error());
-  const ArcSums sums = SumUp(trace, arcs.code->functions().size());
+  const model::ArcSums sums = model::SumUp(trace, arcs.code->functions().size());
   const std::vector<uint32_t> chosen = Chosen(arcs, options, counts, sums);
   for (const uint32_t number : chosen) {
     const auto text = PrintedText([&](Output& out) -> Result<void> {

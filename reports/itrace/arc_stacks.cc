@@ -1,24 +1,28 @@
 // Prints the tree of an instruction trace as collapsed stacks.
+#include "model/itrace/arc_sums.h"
 #include "reports/itrace/arc.h"
-#include "reports/itrace/arc_visit.h"
 #include "reports/tree/collapsed.h"
 
 namespace jprof::reports {
 
-void PrintArcStacks(const ArcRecording& arcs, const ArcTrace& trace, bool merged, Output& out) {
-  const ArcTrace tree = merged ? MergeThreads(trace) : ArcTrace();
-  const ArcTrace& from = merged ? tree : trace;
+void PrintArcStacks(const model::ArcRecording& arcs, const model::ArcTrace& trace, bool merged,
+                    Output& out) {
+  const model::ArcTrace tree = merged ? model::MergeThreads(trace) : model::ArcTrace();
+  const model::ArcTrace& from = merged ? tree : trace;
   CollapsedStacks stacks(out);
-  const auto add = [&](uint32_t index, uint32_t level) {
-    const ArcNode& node = from.nodes[index];
-    const bool is_thread = node.parent == kNoArcNode;
-    stacks.Add(level,
-               is_thread
-                   ? (merged ? "(all threads)" : ArcThreadText(arcs, from.threads[node.thread]))
-                   : arcs.code->functions()[node.function].name,
+  uint32_t level = 0;
+  const auto enter = [&](model::NodeIndex index) {
+    const model::ArcNode& node = from.nodes[index];
+    const bool is_thread = node.parent == model::kNoNode;
+    stacks.Add(level++,
+               is_thread ? (merged ? "(all threads)"
+                                   : model::ArcThreadText(arcs, from.threads[node.thread]))
+                         : arcs.code->functions()[node.function].name,
                static_cast<double>(node.self));
+    return true;
   };
-  VisitArcNodes(from, add, [](uint32_t) {});
+  for (const model::ArcThread& thread : from.threads)
+    model::VisitNodes(from.nodes, thread.root, enter, [&](model::NodeIndex) { --level; });
 }
 
 }  // namespace jprof::reports

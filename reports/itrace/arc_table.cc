@@ -2,17 +2,17 @@
 
 #include <algorithm>
 
-#include "reports/print/statistics.h"
+#include "model/values/statistics.h"
 
 namespace jprof::reports {
 
-ArcTable MakeArcTable(ArcRecording& arcs, const ArcOptions& options) {
+ArcTable MakeArcTable(model::ArcRecording& arcs, const Options& options) {
   ArcTable table = {.arcs = arcs, .options = options};
-  table.trace = WalkArcs(arcs, options.tid);
-  const ArcSums sums = SumUp(table.trace, arcs.code->functions().size());
+  table.trace = model::WalkArcs(arcs, options.tid);
+  const model::ArcSums sums = model::SumUp(table.trace, arcs.code->functions().size());
   for (uint32_t number = 0; number < sums.functions.size(); ++number) {
-    const FunctionSums& one = sums.functions[number];
-    const bool is_empty = one.self == 0 && (one.calls == 0 || number == kThreadFunction);
+    const model::FunctionSums& one = sums.functions[number];
+    const bool is_empty = one.self == 0 && (one.calls == 0 || number == model::kThreadFunction);
     if (!is_empty && table.IsWanted(number))
       table.functions.push_back({.caller = {}, .function = number, .sums = one});
   }
@@ -20,7 +20,7 @@ ArcTable MakeArcTable(ArcRecording& arcs, const ArcOptions& options) {
     if (a.sums.self != b.sums.self) return a.sums.self > b.sums.self;
     return table.function(a.function).name < table.function(b.function).name;
   });
-  for (const ArcSum& arc : sums.arcs) {
+  for (const model::ArcSum& arc : sums.arcs) {
     if (!table.IsWanted(arc.caller) && !table.IsWanted(arc.callee)) continue;
     table.calls.push_back({.caller = arc.caller,
                            .function = arc.callee,

@@ -13,22 +13,24 @@ namespace jprof::reports {
 struct ArcRow {
   std::optional<uint32_t> caller;  // empty for a function
   uint32_t function = 0;           // or the callee
-  FunctionSums sums;
+  model::FunctionSums sums;
 };
 
 struct ArcTable {
-  ArcRecording& arcs;
-  const ArcOptions& options;
-  ArcTrace trace = {};
+  model::ArcRecording& arcs;
+  const Options& options;
+  model::ArcTrace trace = {};
   std::vector<ArcRow> functions = {};  // the most instructions of their own first
   std::vector<ArcRow> calls = {};      // the most instructions first
 
-  const ArcFunction& function(uint32_t number) const { return arcs.code->functions()[number]; }
+  const model::ArcFunction& function(uint32_t number) const {
+    return arcs.code->functions()[number];
+  }
   bool IsWanted(uint32_t number) const { return function(number).name.contains(options.function); }
 };
 
 // Walks over the trace. The table refers to the arguments, which must outlive it.
-ArcTable MakeArcTable(ArcRecording& arcs, const ArcOptions& options);
+ArcTable MakeArcTable(model::ArcRecording& arcs, const Options& options);
 
 void PrintArcHead(const ArcTable& table, Output& out);
 void JsonArcHead(const ArcTable& table, JsonWriter& json);

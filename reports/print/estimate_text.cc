@@ -5,7 +5,7 @@
 namespace jprof::reports {
 namespace {
 
-double Half(const Estimate& estimate) { return (estimate.high - estimate.low) / 2; }
+double Half(const model::Estimate& estimate) { return (estimate.high - estimate.low) / 2; }
 
 }  // namespace
 
@@ -19,18 +19,18 @@ std::string PerCall(double value) {
 
 std::string EstimatedText(double value, NumberText* text) { return "~" + text(value); }
 
-std::string BoundedText(const Estimate& estimate, NumberText* text) {
+std::string BoundedText(const model::Estimate& estimate, NumberText* text) {
   if (Half(estimate) > estimate.value) return "<" + text(estimate.high);
   return text(estimate.value);
 }
 
-std::string HalfText(const Estimate& estimate, NumberText* text) {
+std::string HalfText(const model::Estimate& estimate, NumberText* text) {
   return Half(estimate) > estimate.value ? "" : text(Half(estimate));
 }
 
 ShownTime OfOneCall(const ShownTime& whole, uint64_t calls) {
   const double part = 1 / static_cast<double>(calls);
-  return {Scaled(whole.sampled, part), whole.is_estimated, whole.estimated * part};
+  return {model::Scaled(whole.sampled, part), whole.is_estimated, whole.estimated * part};
 }
 
 std::string ValueText(const ShownTime& time, NumberText* text) {

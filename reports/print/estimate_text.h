@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "reports/print/statistics.h"
+#include "model/values/statistics.h"
 
 namespace jprof::reports {
 
@@ -15,13 +15,13 @@ NumberText PerCall;       // of ns; one decimal below 1000
 // Returns "~0.7", an estimate that has few samples behind it.
 std::string EstimatedText(double value, NumberText* text);
 // Returns "12.3", or "<45.6" where the interval is wider than the value.
-std::string BoundedText(const Estimate& estimate, NumberText* text);
+std::string BoundedText(const model::Estimate& estimate, NumberText* text);
 // Returns half of the interval, or an empty text where BoundedText returns a bound.
-std::string HalfText(const Estimate& estimate, NumberText* text);
+std::string HalfText(const model::Estimate& estimate, NumberText* text);
 
 // A time as the samples show it, or estimated where they are few.
 struct ShownTime {
-  Estimate sampled;
+  model::Estimate sampled;
   bool is_estimated = false;
   double estimated = 0;
 };

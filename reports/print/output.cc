@@ -17,15 +17,8 @@ bool ShowsColour(std::FILE* file) {
   return isatty(fileno(file)) != 0 && std::getenv("NO_COLOR") == nullptr;
 }
 
-int64_t Rounded(double value) {
-  if (std::isnan(value)) return 0;
-  if (value >= 9.2e18) return INT64_MAX;
-  if (value <= -9.2e18) return INT64_MIN;
-  return std::llround(value);
-}
-
 Tenths::Tenths(double value) {
-  const int64_t tenths = Rounded(value * 10);
+  const int64_t tenths = model::Rounded(value * 10);
   const bool negative = tenths < 0;
   const uint64_t size =
       negative ? 0 - static_cast<uint64_t>(tenths) : static_cast<uint64_t>(tenths);

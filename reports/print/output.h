@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/result.h"
+#include "model/values/amount.h"
 
 namespace jprof::reports {
 
@@ -89,8 +90,5 @@ Result<std::string> PrintedText(const std::function<Result<void>(Output&)>& prin
 
 // Returns whether `file` is a terminal and NO_COLOR is not set.
 bool ShowsColour(std::FILE* file);
-
-// Returns the nearest integer, the limit of the type for values beyond it, or 0 for NaN.
-int64_t Rounded(double value);
 
 }  // namespace jprof::reports

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <map>
 
+#include "model/ticks/disassembler.h"
+#include "model/values/statistics.h"
 #include "profile/files/printable_text.h"
-#include "reports/print/statistics.h"
-#include "reports/ticks/disassembler.h"
 #include "reports/ticks/tprof.h"
 
 namespace jprof::reports {
@@ -25,10 +25,10 @@ struct Symbol {
 
 // Returns the symbols whose name contains `wanted`, the most ticks first. A method that was
 // compiled twice has two entries.
-std::vector<Symbol> SymbolsWith(Recording& recording, const TickTable& table,
+std::vector<Symbol> SymbolsWith(model::Recording& recording, const model::TickTable& table,
                                 std::string_view wanted) {
   std::map<std::pair<uint32_t, uint64_t>, std::map<const void*, Symbol>> found;
-  for (const Tick& tick : table.ticks) {
+  for (const model::Tick& tick : table.ticks) {
     if (table.names[tick.symbol].find(wanted) == std::string::npos) continue;
     const a2n::Place place = recording.resolver->Resolve(tick.pid, tick.address, tick.time);
     Symbol& symbol = found[{tick.pid, place.symbol_start}][place.jitted];
@@ -50,11 +50,12 @@ std::vector<Symbol> SymbolsWith(Recording& recording, const TickTable& table,
   return symbols;
 }
 
-void PrintOne(Recording& recording, const Symbol& symbol, const Disassembler& disassembler,
-              size_t total, Output& out) {
+void PrintOne(model::Recording& recording, const Symbol& symbol,
+              const model::Disassembler& disassembler, size_t total, Output& out) {
   out.Bold(fmt::format("{} [{}] at {:x}: {} ticks, {:.2f} % of all\n",
                        CleanText(symbol.place.symbol), CleanText(symbol.place.module),
-                       symbol.place.symbol_start, symbol.ticks, PercentOf(symbol.ticks, total)));
+                       symbol.place.symbol_start, symbol.ticks,
+                       model::PercentOf(symbol.ticks, total)));
   const std::vector<uint8_t> code =
       symbol.place.jitted != nullptr
           ? symbol.place.jitted->code
@@ -67,9 +68,9 @@ void PrintOne(Recording& recording, const Symbol& symbol, const Disassembler& di
     out.Text("\n");
     return;
   }
-  SourceLines lines(recording, symbol.pid, symbol.time);
+  model::SourceLines lines(recording, symbol.pid, symbol.time);
   out.Text("   TICKS      %  OFFSET  INSTRUCTION\n");
-  disassembler.Visit(code, symbol.place.symbol_start, [&](const Instruction& instruction) {
+  disassembler.Visit(code, symbol.place.symbol_start, [&](const model::Instruction& instruction) {
     const uint64_t offset = instruction.address - symbol.place.symbol_start;
     size_t ticks = 0;
     for (auto at = symbol.at.lower_bound(offset);
@@ -80,7 +81,7 @@ void PrintOne(Recording& recording, const Symbol& symbol, const Disassembler& di
       out.Print("                         {}\n", line);
     const std::string share =
         ticks == 0 ? std::string(15, ' ')
-                   : fmt::format("{:>8} {:>6.2f}", ticks, PercentOf(ticks, symbol.ticks));
+                   : fmt::format("{:>8} {:>6.2f}", ticks, model::PercentOf(ticks, symbol.ticks));
     out.Print("{}  {:>6x}  {} {}\n", share, offset, instruction.mnemonic, instruction.operands);
   });
   out.Text("\n");
@@ -88,20 +89,21 @@ void PrintOne(Recording& recording, const Symbol& symbol, const Disassembler& di
 
 }  // namespace
 
-Result<void> PrintAnnotated(Recording& recording, const TickTable& table, std::string_view wanted,
-                            Output& out) {
+Result<void> PrintAnnotated(model::Recording& recording, const model::TickTable& table,
+                            std::string_view wanted, Output& out) {
   const std::vector<Symbol> symbols = SymbolsWith(recording, table, wanted);
   if (symbols.empty()) return WrongUse("no ticks in a symbol whose name contains '{}'", wanted);
-  const Disassembler disassembler;
+  const model::Disassembler disassembler;
   if (auto usable = disassembler.Check(); !usable) return usable;
   for (const Symbol& symbol : symbols)
     PrintOne(recording, symbol, disassembler, table.ticks.size(), out);
   return {};
 }
 
-Result<void> AnnotateHottest(Recording& recording, const TickTable& table, size_t most,
+Result<void> AnnotateHottest(model::Recording& recording, const model::TickTable& table,
+                             size_t most,
                              const std::function<void(const AnnotatedSymbol& symbol)>& visit) {
-  const Disassembler disassembler;
+  const model::Disassembler disassembler;
   if (auto usable = disassembler.Check(); !usable) return usable;
   std::vector<Symbol> symbols = SymbolsWith(recording, table, "");
   symbols.resize(std::min(symbols.size(), most));

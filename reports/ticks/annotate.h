@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "reports/ticks/recording.h"
+#include "model/ticks/recording.h"
 
 namespace jprof::reports {
 
@@ -17,7 +17,8 @@ struct AnnotatedSymbol {
 
 // Calls `visit` for each of the `most` symbols with the most ticks. Fails if Capstone cannot read
 // this machine's code.
-Result<void> AnnotateHottest(Recording& recording, const TickTable& table, size_t most,
+Result<void> AnnotateHottest(model::Recording& recording, const model::TickTable& table,
+                             size_t most,
                              const std::function<void(const AnnotatedSymbol& symbol)>& visit);
 
 }  // namespace jprof::reports

@@ -5,9 +5,9 @@
 #include <span>
 #include <unordered_map>
 
+#include "model/values/statistics.h"
 #include "profile/files/printable_text.h"
 #include "reports/print/formats.h"
-#include "reports/print/statistics.h"
 
 namespace jprof::reports {
 namespace {
@@ -35,7 +35,7 @@ const std::array<Stanza, 8>& Stanzas() {
   return stanzas;
 }
 
-uint32_t NameOf(const Tick& tick, Part part) {
+uint32_t NameOf(const model::Tick& tick, Part part) {
   const uint32_t names[] = {tick.process, tick.thread, tick.module, tick.symbol};
   return names[part];
 }
@@ -43,15 +43,16 @@ uint32_t NameOf(const Tick& tick, Part part) {
 // Ticks that agree in one part.
 struct Group {
   uint32_t name = 0;
-  std::vector<const Tick*> ticks;
+  std::vector<const model::Tick*> ticks;
 };
 
 // Groups ticks by this part, the most ticks first. Equal groups are in the order of their names, so
 // that output repeats.
-std::vector<Group> GroupBy(std::span<const Tick* const> ticks, Part part, const TickTable& table) {
+std::vector<Group> GroupBy(std::span<const model::Tick* const> ticks, Part part,
+                           const model::TickTable& table) {
   std::unordered_map<uint32_t, size_t> places;
   std::vector<Group> groups;
-  for (const Tick* tick : ticks) {
+  for (const model::Tick* tick : ticks) {
     const uint32_t name = NameOf(*tick, part);
     const auto [place, is_new] = places.try_emplace(name, groups.size());
     if (is_new) groups.push_back({name, {}});
@@ -66,9 +67,10 @@ std::vector<Group> GroupBy(std::span<const Tick* const> ticks, Part part, const 
 
 class Printer {
  public:
-  Printer(Recording& recording, const TickTable& table, const TprofOptions& options, Output& out)
+  Printer(model::Recording& recording, const model::TickTable& table, const TprofOptions& options,
+          Output& out)
       : recording_(recording), table_(table), options_(options), out_(out) {
-    for (const Tick& tick : table.ticks) all_.push_back(&tick);
+    for (const model::Tick& tick : table.ticks) all_.push_back(&tick);
   }
 
   void Print(const Stanza& stanza) {
@@ -81,7 +83,7 @@ class Printer {
   }
 
  private:
-  double Share(size_t ticks) const { return PercentOf(ticks, all_.size()); }
+  double Share(size_t ticks) const { return model::PercentOf(ticks, all_.size()); }
 
   void Row(const char* label, size_t depth, size_t ticks, std::string_view name) {
     const std::string indent(depth, ' ');
@@ -89,7 +91,7 @@ class Printer {
                Share(ticks), indent, Shortened(name));
   }
 
-  void Level(std::span<const Tick* const> ticks, std::span<const Part> parts, size_t depth) {
+  void Level(std::span<const model::Tick* const> ticks, std::span<const Part> parts, size_t depth) {
     size_t clipped = 0, clipped_ticks = 0;
     for (const Group& group : GroupBy(ticks, parts[0], table_)) {
       if (Share(group.ticks.size()) < options_.clip) {
@@ -109,9 +111,9 @@ class Printer {
   }
 
   // Prints the source lines of one symbol's ticks.
-  void Lines(std::span<const Tick* const> ticks, size_t depth) {
+  void Lines(std::span<const model::Tick* const> ticks, size_t depth) {
     std::map<std::pair<std::string, uint32_t>, size_t> lines;
-    for (const Tick* tick : ticks) {
+    for (const model::Tick* tick : ticks) {
       const auto frames = recording_.resolver->Frames(tick->pid, tick->address, tick->time);
       if (frames.empty() || (frames[0].file.empty() && frames[0].line == 0)) continue;
       ++lines[{frames[0].file, frames[0].line}];
@@ -123,22 +125,22 @@ class Printer {
     }
   }
 
-  Recording& recording_;
-  const TickTable& table_;
+  model::Recording& recording_;
+  const model::TickTable& table_;
   const TprofOptions& options_;
   Output& out_;
-  std::vector<const Tick*> all_;
+  std::vector<const model::Tick*> all_;
 };
 
 // All four names and how many ticks have them.
 struct FlatRow {
-  Tick tick;
+  model::Tick tick;
   size_t ticks = 0;
 };
 
-std::vector<FlatRow> FlatRows(const TickTable& table) {
+std::vector<FlatRow> FlatRows(const model::TickTable& table) {
   std::map<std::array<uint32_t, 4>, FlatRow> rows;
-  for (const Tick& tick : table.ticks) {
+  for (const model::Tick& tick : table.ticks) {
     FlatRow& row = rows[{tick.process, tick.thread, tick.module, tick.symbol}];
     row.tick = tick;
     ++row.ticks;
@@ -151,20 +153,24 @@ std::vector<FlatRow> FlatRows(const TickTable& table) {
 }
 
 struct NamedRow {
-  const TickTable& table;
+  const model::TickTable& table;
   const FlatRow& row;
 
-  Value Name(uint32_t Tick::*part) const { return Value::Text(table.names[row.tick.*part]); }
+  Value Name(uint32_t model::Tick::*part) const { return Value::Text(table.names[row.tick.*part]); }
 };
 
 Columns<NamedRow> FlatColumns(View view) {
   constexpr unsigned kBoth = kCsv | kJson;
   Columns<NamedRow> columns(view);
-  columns.Add(kBoth, {"process"}, [](const NamedRow& row) { return row.Name(&Tick::process); });
+  columns.Add(kBoth, {"process"},
+              [](const NamedRow& row) { return row.Name(&model::Tick::process); });
   columns.Add(kJson, {"pid"}, [](const NamedRow& row) { return Value::Integer(row.row.tick.pid); });
-  columns.Add(kBoth, {"thread"}, [](const NamedRow& row) { return row.Name(&Tick::thread); });
-  columns.Add(kBoth, {"module"}, [](const NamedRow& row) { return row.Name(&Tick::module); });
-  columns.Add(kBoth, {"symbol"}, [](const NamedRow& row) { return row.Name(&Tick::symbol); });
+  columns.Add(kBoth, {"thread"},
+              [](const NamedRow& row) { return row.Name(&model::Tick::thread); });
+  columns.Add(kBoth, {"module"},
+              [](const NamedRow& row) { return row.Name(&model::Tick::module); });
+  columns.Add(kBoth, {"symbol"},
+              [](const NamedRow& row) { return row.Name(&model::Tick::symbol); });
   columns.Add(kBoth, {"ticks"}, [](const NamedRow& row) { return Value::Integer(row.row.ticks); });
   return columns;
 }
@@ -181,7 +187,7 @@ struct Shortcomings {
   }
 };
 
-Shortcomings ShortcomingsOf(const Recording& recording, const TickTable& table) {
+Shortcomings ShortcomingsOf(const model::Recording& recording, const model::TickTable& table) {
   Shortcomings of = {.notes = recording.notes, .complaints = table.complaints};
   for (const std::string& damage : recording.log.damages())
     of.damages.push_back(profile::CleanText(damage));
@@ -189,7 +195,8 @@ Shortcomings ShortcomingsOf(const Recording& recording, const TickTable& table) 
 }
 
 // Prints one row for all ticks that agree in all names.
-void PrintFlat(const Recording& recording, const TickTable& table, Format format, Output& out) {
+void PrintFlat(const model::Recording& recording, const model::TickTable& table, Format format,
+               Output& out) {
   const Layout layout = {.head = {.json = [&](JsonWriter& json) {
                            json.Member("report", "tprof");
                            json.Member("start_ns", recording.log.header().start_ns);
@@ -209,13 +216,14 @@ void PrintFlat(const Recording& recording, const TickTable& table, Format format
   writer->End();
 }
 
-void PrintHeader(const Recording& recording, const TickTable& table, Output& out) {
+void PrintHeader(const model::Recording& recording, const model::TickTable& table, Output& out) {
   out.Bold("Tprof report\n\n");
   out.Print(
       "{}Processors: {}   trace time: {:.2f} s   total "
       "ticks: {}   lost: {}   unresolved: {} ({:.2f} %)\n",
-      recording.title, recording.log.header().cpus, RecordedSeconds(recording), table.ticks.size(),
-      recording.log.lost(), table.unresolved, PercentOf(table.unresolved, table.ticks.size()));
+      recording.title, recording.log.header().cpus, model::RecordedSeconds(recording),
+      table.ticks.size(), recording.log.lost(), table.unresolved,
+      model::PercentOf(table.unresolved, table.ticks.size()));
   if (recording.jitted > 0)
     out.Print("Jitted code: {} methods and stubs known by name\n", recording.jitted);
   ShortcomingsOf(recording, table).ForEach([&out](const std::string& line) {
@@ -225,16 +233,17 @@ void PrintHeader(const Recording& recording, const TickTable& table, Output& out
 }
 
 // Adds remarks about losses and damage, for which formats without a head have no place.
-void RemarkShortcomings(const Recording& recording, const TickTable& table, Output& out) {
+void RemarkShortcomings(const model::Recording& recording, const model::TickTable& table,
+                        Output& out) {
   if (recording.log.lost() > 0) out.Remark(fmt::format("lost: {} samples", recording.log.lost()));
   ShortcomingsOf(recording, table).ForEach([&out](const std::string& line) { out.Remark(line); });
 }
 
 }  // namespace
 
-Result<void> PrintTprof(Recording& recording, const TprofOptions& options, Output& out) {
+Result<void> PrintTprof(model::Recording& recording, const TprofOptions& options, Output& out) {
   if (auto offered = CheckOffered("tprof", kStackFormats, options.format); !offered) return offered;
-  const TickTable table = NameTicks(recording);
+  const model::TickTable table = model::NameTicks(recording);
   const bool is_stanzas = options.annotate.empty() && options.callers.empty();
   if (!is_stanzas || !EntryOf(options.format).head) RemarkShortcomings(recording, table, out);
   if (!options.annotate.empty()) return PrintAnnotated(recording, table, options.annotate, out);

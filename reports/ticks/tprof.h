@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include "model/ticks/recording.h"
+#include "reports/print/formats.h"
 #include "reports/print/output.h"
-#include "reports/ticks/recording.h"
-#include "reports/tree/source.h"
 
 namespace jprof::reports {
 
@@ -20,20 +20,20 @@ struct TprofOptions {
   std::string callers;   // their callers
 };
 
-Result<void> PrintTprof(Recording& recording, const TprofOptions& options, Output& out);
+Result<void> PrintTprof(model::Recording& recording, const TprofOptions& options, Output& out);
 
 // Prints the instructions, with the ticks beside each, of every symbol whose name contains
 // `wanted`, the hottest first.
-Result<void> PrintAnnotated(Recording& recording, const TickTable& table, std::string_view wanted,
-                            Output& out);
+Result<void> PrintAnnotated(model::Recording& recording, const model::TickTable& table,
+                            std::string_view wanted, Output& out);
 
 // Prints a line for each process, thread and call chain, outermost first, and its ticks, in the
 // format of flame-graph tools. A recording without chains has the symbol that was hit instead.
-void PrintCollapsed(Recording& recording, const TickTable& table, Output& out);
+void PrintCollapsed(model::Recording& recording, const model::TickTable& table, Output& out);
 
 // Prints the callers of the symbols whose names contain `wanted`, by ticks in these and what they
 // called. Fails if the recording has no chains, or if no chain has such a symbol.
-Result<void> PrintCallers(Recording& recording, const TickTable& table, std::string_view wanted,
-                          Output& out);
+Result<void> PrintCallers(model::Recording& recording, const model::TickTable& table,
+                          std::string_view wanted, Output& out);
 
 }  // namespace jprof::reports

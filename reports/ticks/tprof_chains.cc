@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <map>
 
+#include "model/values/statistics.h"
 #include "profile/files/printable_text.h"
-#include "reports/print/statistics.h"
 #include "reports/ticks/tprof.h"
 
 namespace jprof::reports {
@@ -21,7 +21,7 @@ std::string FrameName(const a2n::Place& place) {
 
 // Returns the names of a tick's frames, innermost first, or only the one that was hit if there is
 // no chain.
-std::vector<std::string> FramesOf(Recording& recording, const Tick& tick) {
+std::vector<std::string> FramesOf(model::Recording& recording, const model::Tick& tick) {
   const auto name = [&](uint64_t address) {
     const bool kernel = address >> 63 != 0;
     return FrameName(
@@ -42,9 +42,9 @@ struct Callers {
 
 }  // namespace
 
-void PrintCollapsed(Recording& recording, const TickTable& table, Output& out) {
+void PrintCollapsed(model::Recording& recording, const model::TickTable& table, Output& out) {
   std::map<std::string, size_t> stacks;
-  for (const Tick& tick : table.ticks) {
+  for (const model::Tick& tick : table.ticks) {
     std::string stack = table.names[tick.process];
     std::ranges::replace(stack, ';', ':');
     std::string thread = table.names[tick.thread];
@@ -57,13 +57,14 @@ void PrintCollapsed(Recording& recording, const TickTable& table, Output& out) {
   for (const auto& [stack, ticks] : stacks) out.Print("{} {}\n", stack, ticks);
 }
 
-Result<void> PrintCallers(Recording& recording, const TickTable& table, std::string_view wanted,
-                          Output& out) {
-  if (std::ranges::all_of(table.ticks, [](const Tick& tick) { return tick.chain.empty(); })) {
+Result<void> PrintCallers(model::Recording& recording, const model::TickTable& table,
+                          std::string_view wanted, Output& out) {
+  if (std::ranges::all_of(table.ticks,
+                          [](const model::Tick& tick) { return tick.chain.empty(); })) {
     return WrongUse("the recording has no call chains: record with jprof tprof --chains");
   }
   std::map<std::string, Callers> symbols;
-  for (const Tick& tick : table.ticks) {
+  for (const model::Tick& tick : table.ticks) {
     const std::vector<std::string> frames = FramesOf(recording, tick);
     // Finds the innermost matching frame. Its caller is the first other function above it.
     const auto callee = std::ranges::find_if(
@@ -83,13 +84,14 @@ Result<void> PrintCallers(Recording& recording, const TickTable& table, std::str
                            [](const auto& symbol) { return symbol.second.ticks; });
   for (const auto& [symbol, callers] : sorted) {
     out.Bold(fmt::format("{}: {} ticks in it and below, {:.2f} % of all; {} in itself\n", symbol,
-                         callers.ticks, PercentOf(callers.ticks, table.ticks.size()), callers.own));
+                         callers.ticks, model::PercentOf(callers.ticks, table.ticks.size()),
+                         callers.own));
     out.Text("   TICKS      %  CALLER\n");
     std::vector<std::pair<std::string, size_t>> rows(callers.by_name.begin(),
                                                      callers.by_name.end());
     std::ranges::stable_sort(rows, std::greater(), &std::pair<std::string, size_t>::second);
     for (const auto& [caller, ticks] : rows)
-      out.Print("{:>8} {:>6.2f}  {}\n", ticks, PercentOf(ticks, callers.ticks), caller);
+      out.Print("{:>8} {:>6.2f}  {}\n", ticks, model::PercentOf(ticks, callers.ticks), caller);
     out.Text("\n");
   }
   return {};

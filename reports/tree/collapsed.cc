@@ -11,7 +11,7 @@ namespace {
 // Returns the name without its signature, which is full of ';'. So overloads share their stacks.
 std::string FrameName(NamedTree& tree, const ShownRow& shown) {
   const profile::MethodId method =
-      shown.row == kNoRow ? profile::kRootMethod : tree.forest.rows.rows[shown.row].method;
+      shown.row == model::kNoNode ? profile::kRootMethod : tree.forest.rows.rows[shown.row].method;
   const profile::MethodName parts = tree.forest.names.Parts(method);
   std::string_view name = tree.Name(shown);
   const bool has_signature = !parts.signature.empty() && !(parts.flags & profile::kMethodCode);
@@ -23,13 +23,13 @@ std::string FrameName(NamedTree& tree, const ShownRow& shown) {
 
 CollapsedStacks::~CollapsedStacks() {
   WriteDeep();
-  out_.Remark(DeepRecursionText(folded_));
+  out_.Remark(model::DeepRecursionText(folded_));
 }
 
 void CollapsedStacks::Add(uint32_t level, std::string frame, double value) {
   if (frame.empty()) frame = "(unnamed)";
   std::ranges::replace(frame, ';', ':');
-  if (level > kWholeFrames) return AddDeep(level - kWholeFrames, frame, value);
+  if (level > model::kWholeFrames) return AddDeep(level - model::kWholeFrames, frame, value);
   WriteDeep();
   if (level == 0) carry_ = 0;
   frame_ends_.resize(level);
@@ -40,7 +40,8 @@ void CollapsedStacks::Add(uint32_t level, std::string frame, double value) {
 }
 
 void CollapsedStacks::AddDeep(uint32_t level, const std::string& frame, double value) {
-  if (deep_.stack.empty()) deep_.stack.push_back(deep_.contexts.Add(DeepRecursion::kNone, 0));
+  if (deep_.stack.empty())
+    deep_.stack.push_back(deep_.contexts.Add(model::DeepRecursion::kNone, 0));
   const auto [name, is_new] =
       deep_.numbers.try_emplace(frame, static_cast<uint32_t>(deep_.names.size()));
   if (is_new) deep_.names.push_back(frame);
@@ -51,7 +52,7 @@ void CollapsedStacks::AddDeep(uint32_t level, const std::string& frame, double v
 }
 
 void CollapsedStacks::WriteDeep() {
-  const std::vector<DeepRecursion::Context>& contexts = deep_.contexts.contexts();
+  const std::vector<model::DeepRecursion::Context>& contexts = deep_.contexts.contexts();
   for (size_t i = 1; i < contexts.size() && out_.ok(); ++i) {
     std::string below;
     for (size_t at = i; at != 0; at = contexts[at].parent)
@@ -78,12 +79,13 @@ uint64_t CollapsedStacks::WholeOf(double value) {
 }
 
 Result<void> PrintCollapsed(NamedTree& tree, Output& out) {
-  const MetricTotals* metric = tree.forest.metrics.empty() ? nullptr : &tree.forest.metrics[0];
+  const model::MetricTotals* metric =
+      tree.forest.metrics.empty() ? nullptr : &tree.forest.metrics[0];
   const bool is_time = metric != nullptr && metric->info.unit == "ns";
   const double per_unit = is_time ? 1e-3 : 1;  // times in microseconds
   const auto value = [&](const ShownRow& row) {
     return metric == nullptr ? static_cast<double>(row.calls)
-                             : InUnit(*metric, row.cells[0].base()) * per_unit;
+                             : model::InUnit(*metric, row.cells[0].base()) * per_unit;
   };
   Walk walk(tree.forest, tree.options);
   CollapsedStacks stacks(out);

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "reports/print/deep_recursion.h"
+#include "model/tree/deep_recursion.h"
 #include "reports/print/output.h"
 
 namespace jprof::reports {
@@ -26,7 +26,7 @@ class CollapsedStacks {
  private:
   // Holds the last context of the level kWholeFrames and those below it.
   struct Deep {
-    DeepRecursion contexts = DeepRecursion(0);
+    model::DeepRecursion contexts = model::DeepRecursion(0);
     std::vector<uint32_t> stack;  // contexts, by level below kWholeFrames
     std::vector<double> values;   // by context
     std::vector<std::string> names;

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "model/values/statistics.h"
 #include "profile/files/printable_text.h"
 #include "profile/read/losses.h"
-#include "reports/print/statistics.h"
 
 namespace jprof::reports {
 namespace {
@@ -25,11 +25,11 @@ double Seconds(const profile::ControlHeader& header, uint64_t from, uint64_t to)
 }
 
 // Describes the shares of intervals by how exact the key was that corrected them.
-std::string Fallbacks(const MetricTotals& column) {
+std::string Fallbacks(const model::MetricTotals& column) {
   using enum calibrate::Level;
   const auto share = [&](calibrate::Level level) {
     const double all = std::accumulate(column.events.begin(), column.events.end(), 0.0);
-    return PercentOf(column.events[static_cast<size_t>(level)], all);
+    return model::PercentOf(column.events[static_cast<size_t>(level)], all);
   };
   std::string text = fmt::format("{:.1f} % of intervals by their own key", share(kExact));
   const std::pair<calibrate::Level, const char*> others[] = {
@@ -45,22 +45,23 @@ std::string Fallbacks(const MetricTotals& column) {
 
 // Returns the corrected total with its error or, as in rows, only its bound where the error is too
 // large.
-std::string LeftText(const MetricTotals& column) {
+std::string LeftText(const model::MetricTotals& column) {
   const double base = column.raw - column.adjust;
   const std::string error = AmountText(column, column.error);
-  if (2 * kDeviations95 * column.error <= base || column.error == 0)
+  if (2 * model::kDeviations95 * column.error <= base || column.error == 0)
     return fmt::format("leaving {} +- {}", AmountText(column, base), error);
   return fmt::format("leaving <{} (its error is {})",
-                     AmountText(column, std::max(0.0, base + kDeviations95 * column.error)), error);
+                     AmountText(column, std::max(0.0, base + model::kDeviations95 * column.error)),
+                     error);
 }
 
-void PrintCalibrated(const Source& source, const MetricTotals& column, Output& out) {
+void PrintCalibrated(const model::Source& source, const model::MetricTotals& column, Output& out) {
   out.Print("           calibrated with {} (made {})\n", source.table_from,
             profile::CleanText(source.table->made_at));
   if (!source.refitted.empty()) out.Print("           {}\n", source.refitted);
   out.Print("           removed {} of {} ({:.1f} %), {}; it moves in steps of {} raw\n",
             AmountText(column, column.adjust), AmountText(column, column.raw),
-            PercentOf(column.adjust, column.raw), LeftText(column), column.granularity);
+            model::PercentOf(column.adjust, column.raw), LeftText(column), column.granularity);
   if (column.info.is_time() && source.table->version < calibrate::kVersionWithEnds) {
     out.Text(
         "           the error is without overlap and lost inlining, which this table's training "
@@ -83,7 +84,7 @@ void PrintCalibrated(const Source& source, const MetricTotals& column, Output& o
 // Returns the interval between two samples, such as "1 ms of CPU time".
 std::string PeriodText(const profile::Metric& info) {
   const double period = static_cast<double>(info.period.value);
-  if (info.period.unit != "ns") return AmountIn(info.period.unit, period);
+  if (info.period.unit != "ns") return model::AmountIn(info.period.unit, period);
   using Clock = profile::Period::Clock;
   return fmt::format("{:g} ms{}", period / 1e6,
                      info.period.clock == Clock::kCpu       ? " of CPU time"
@@ -102,22 +103,23 @@ std::string RateText(const profile::Metric& info) {
 
 // Prints how many samples there are and what one represents. A weighted metric is printed with the
 // number of its samples.
-void PrintSampled(const Forest& forest, const MetricTotals& column, Output& out) {
+void PrintSampled(const model::Forest& forest, const model::MetricTotals& column, Output& out) {
   const profile::Metric& info = column.info;
-  const bool counted = column.counts != MetricTotals::kNoCounts;
+  const bool counted = column.counts != model::MetricTotals::kNoCounts;
   const double samples = counted ? forest.metrics[column.counts].raw : 0;
   out.Print(" event     {}: {}\n", info.name, RateText(info));
   if (info.is_weighted()) {
     out.Print("           {}", AmountText(column, column.raw));
     if (samples > 0)
-      out.Print(" by {} samples, {} each on average", Rounded(samples),
+      out.Print(" by {} samples, {} each on average", model::Rounded(samples),
                 AmountText(column, column.raw / samples));
     if (!counted) out.Text("; the number of samples behind it is not known");
     out.Text("\n");
   } else if (info.period.value > 0) {
-    out.Print("           {} samples, each stands for {}\n", Rounded(samples), PeriodText(info));
+    out.Print("           {} samples, each stands for {}\n", model::Rounded(samples),
+              PeriodText(info));
   } else {
-    out.Print("           {} samples\n", Rounded(samples));
+    out.Print("           {} samples\n", model::Rounded(samples));
   }
 }
 
@@ -139,11 +141,11 @@ double SamplingNanos(const profile::Reader& reader, const profile::ThreadRecord&
 }
 
 // Returns whether the preceding weighted metric prints this number of samples.
-bool IsPrintedBefore(const Forest& forest, size_t m) {
+bool IsPrintedBefore(const model::Forest& forest, size_t m) {
   return m > 0 && forest.metrics[m - 1].info.is_weighted() && forest.metrics[m - 1].counts == m;
 }
 
-size_t PartlyCounted(const Names& names) {
+size_t PartlyCounted(const model::Names& names) {
   size_t count = 0;
   for (uint32_t id = 0; id < names.size(); ++id)
     count += (names.Parts(profile::MethodId{id}).flags & profile::kMethodIntrinsic) != 0;
@@ -151,7 +153,7 @@ size_t PartlyCounted(const Names& names) {
 }
 
 // Prints what the profile was merged from.
-void PrintMerged(const Source& source, Output& out) {
+void PrintMerged(const model::Source& source, Output& out) {
   if (!source.merged) return;
   const profile::MergedMeta& merged = *source.merged;
   out.Print(" merged    {} profiles; threads: {} (jprof info lists them)\n", merged.inputs.size(),
@@ -167,30 +169,24 @@ std::string ElapsedText(const profile::ControlHeader& header) {
   return fmt::format("{:.3f} s elapsed", Seconds(header, header.start_ticks, header.end_ticks));
 }
 
-std::string AmountIn(const std::string& unit, double value) {
-  if (unit == "ns" && std::abs(value) >= 1e9) return fmt::format("{:.3f} s", value / 1e9);
-  if (unit == "ns" && std::abs(value) >= 1e6) return fmt::format("{:.3f} ms", value / 1e6);
-  return fmt::format("{} {}", Rounded(value), unit);
-}
-
-Value BaseValue(const MetricTotals& column, const Cell& cell) {
+Value BaseValue(const model::MetricTotals& column, const model::Cell& cell) {
   if (column.calibrated && cell.is_vague()) {
-    const double upper = std::ceil(InUnit(column, cell.upper()));
-    return Value::Below(std::max(Rounded(upper), int64_t{1}));
+    const double upper = std::ceil(model::InUnit(column, cell.upper()));
+    return Value::Below(std::max(model::Rounded(upper), int64_t{1}));
   }
-  return Value::Signed(Rounded(InUnit(column, std::max(cell.base(), 0.0))));
+  return Value::Signed(model::Rounded(model::InUnit(column, std::max(cell.base(), 0.0))));
 }
 
-std::string_view BoundLegend(const Forest& forest) {
-  if (std::ranges::none_of(forest.metrics, &MetricTotals::calibrated)) return {};
+std::string_view BoundLegend(const model::Forest& forest) {
+  if (std::ranges::none_of(forest.metrics, &model::MetricTotals::calibrated)) return {};
   return "           BASE <X: its 95 % interval, which ends at X, is wider than the value\n";
 }
 
-std::string AmountText(const MetricTotals& column, double raw) {
-  return AmountIn(column.info.unit, raw * column.info.scale);
+std::string AmountText(const model::MetricTotals& column, double raw) {
+  return model::AmountIn(column.info.unit, raw * column.info.scale);
 }
 
-void PrintStacks(const Source& source, Output& out) {
+void PrintStacks(const model::Source& source, Output& out) {
   if (const std::string& reason = source.reader.meta().options.timer_reason; !reason.empty())
     out.Print(" timer     POSIX timers of the threads, not perf events: {}\n",
               profile::CleanText(reason));
@@ -204,22 +200,22 @@ void PrintStacks(const Source& source, Output& out) {
       " stacks    {} taken: {} with unknown frames ({:.2f} %), {} cut at the depth limit ({:.2f} "
       "%); "
       "{} in the profiler itself dropped, {} lost\n",
-      sum.samples, sum.samples_unknown, PercentOf(sum.samples_unknown, sum.samples),
-      sum.samples_truncated, PercentOf(sum.samples_truncated, sum.samples), sum.samples_own,
+      sum.samples, sum.samples_unknown, model::PercentOf(sum.samples_unknown, sum.samples),
+      sum.samples_truncated, model::PercentOf(sum.samples_truncated, sum.samples), sum.samples_own,
       sum.samples_lost);
   if (const uint64_t in_heap = source.reader.header().samples_in_heap; in_heap != 0) {
     out.Print(
         "           {} of virtual threads end early ({:.2f} "
         "%): their outer frames were still in the heap\n",
-        in_heap, PercentOf(in_heap, sum.samples));
+        in_heap, model::PercentOf(in_heap, sum.samples));
   }
   const double cost = SamplingNanos(source.reader, sum);
   if (cost <= 0 || sum.samples == 0) return;
-  out.Print("           taking them cost {}, {:.2f} us each\n", AmountIn("ns", cost),
+  out.Print("           taking them cost {}, {:.2f} us each\n", model::AmountIn("ns", cost),
             cost / static_cast<double>(sum.samples) / 1e3);
 }
 
-void JsonStacks(const Source& source, JsonWriter& json) {
+void JsonStacks(const model::Source& source, JsonWriter& json) {
   const profile::ThreadRecord sum = SumOfSamples(source.reader);
   json.Key("stacks");
   json.StartObject();
@@ -239,7 +235,7 @@ void JsonStacks(const Source& source, JsonWriter& json) {
   json.EndObject();
 }
 
-void PrintRun(const Source& source, std::string_view report, Output& out) {
+void PrintRun(const model::Source& source, std::string_view report, Output& out) {
   const profile::Reader& reader = source.reader;
   const profile::Meta& meta = reader.meta();
   out.Bold(fmt::format("jprof {} of {}\n", report, profile::CleanText(reader.directory())));
@@ -266,7 +262,7 @@ void PrintRun(const Source& source, std::string_view report, Output& out) {
   out.Text("\n");
 }
 
-void PrintPartlyCounted(const Names& names, Output& out) {
+void PrintPartlyCounted(const model::Names& names, Output& out) {
   const size_t count = PartlyCounted(names);
   if (count == 0) return;
   out.Print(
@@ -275,13 +271,13 @@ void PrintPartlyCounted(const Names& names, Output& out) {
       count);
 }
 
-void PrintMetrics(const Source& source, const Forest& forest, Output& out) {
+void PrintMetrics(const model::Source& source, const model::Forest& forest, Output& out) {
   if (forest.metrics.empty()) {
     out.Print(" metrics   none: call counts only{}\n",
               PartlyCounted(forest.names) == 0 ? ", they are exact" : "");
   }
   PrintPartlyCounted(forest.names, out);
-  for (const MetricTotals& column : forest.metrics) {
+  for (const model::MetricTotals& column : forest.metrics) {
     if (IsPrintedBefore(forest, static_cast<size_t>(&column - forest.metrics.data()))) continue;
     if (column.info.is_samples()) {
       PrintSampled(forest, column, out);
@@ -307,7 +303,7 @@ void PrintMetrics(const Source& source, const Forest& forest, Output& out) {
   }
 }
 
-void PrintLosses(const Source& source, Output& out) {
+void PrintLosses(const model::Source& source, Output& out) {
   bool any = false;
   const auto line = [&](std::string_view label, const std::string& text) {
     out.Warning(fmt::format(" {:<9} {}\n", label, text));
@@ -320,7 +316,7 @@ void PrintLosses(const Source& source, Output& out) {
   if (!any) out.Text(" losses    none\n");
 }
 
-void RemarkLosses(const Source& source, Format format, Output& out) {
+void RemarkLosses(const model::Source& source, Format format, Output& out) {
   if (EntryOf(format).head) return;
   out.Remark(profile::FoldedText(source.reader.header()));
   for (const profile::Loss& loss : profile::Losses(source.reader)) {
@@ -332,7 +328,7 @@ void RemarkLosses(const Source& source, Format format, Output& out) {
 
 namespace {
 
-void JsonMetric(const MetricTotals& metric, JsonWriter& json) {
+void JsonMetric(const model::MetricTotals& metric, JsonWriter& json) {
   const double scale = metric.info.scale;
   json.StartObject();
   json.Member("name", metric.info.name);
@@ -355,14 +351,14 @@ void JsonMetric(const MetricTotals& metric, JsonWriter& json) {
 
 }  // namespace
 
-void JsonMetrics(const Forest& forest, JsonWriter& json) {
+void JsonMetrics(const model::Forest& forest, JsonWriter& json) {
   json.Key("metrics");
   json.StartArray();
-  for (const MetricTotals& metric : forest.metrics) JsonMetric(metric, json);
+  for (const model::MetricTotals& metric : forest.metrics) JsonMetric(metric, json);
   json.EndArray();
 }
 
-void JsonLosses(const Source& source, JsonWriter& json) {
+void JsonLosses(const model::Source& source, JsonWriter& json) {
   json.Key("losses");
   json.StartObject();
   for (const profile::Loss& loss : profile::Losses(source.reader))
@@ -371,7 +367,7 @@ void JsonLosses(const Source& source, JsonWriter& json) {
   json.StringsMember("damages", source.reader.damages().Lines());
 }
 
-void JsonRun(const Source& source, std::string_view report, JsonWriter& json) {
+void JsonRun(const model::Source& source, std::string_view report, JsonWriter& json) {
   const profile::Meta& meta = source.reader.meta();
   const profile::ControlHeader& header = source.reader.header();
   json.Member("report", report);

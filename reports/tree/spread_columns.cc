@@ -20,33 +20,34 @@ struct Statistic {
 constexpr Statistic kStatistics[] = {
     {"MIN", "min", &Range::min}, {"MEDIAN", "median", &Range::median}, {"MAX", "max", &Range::max}};
 
-// Returns the place in the spread of the row's only context, or kNoRow.
+// Returns the place in the spread of the row's only context, or kNoNode.
 uint32_t ContextOf(const TreeRow& row) {
-  if (row.shown.row == kNoRow) return kNoRow;
+  if (row.shown.row == model::kNoNode) return model::kNoNode;
   const uint32_t context = row.tree.forest.rows.rows[row.shown.row].context;
-  return context < row.tree.forest.spread.present.size() ? context : kNoRow;
+  return context < row.tree.forest.spread.present.size() ? context : model::kNoNode;
 }
 
 const Range* RangeOf(const TreeRow& row, size_t column) {
   const Spread& spread = row.tree.forest.spread;
   const uint32_t context = ContextOf(row);
-  return context == kNoRow ? nullptr : &spread.ranges[size_t{context} * spread.columns + column];
+  return context == model::kNoNode ? nullptr
+                                   : &spread.ranges[size_t{context} * spread.columns + column];
 }
 
 // Converts a raw value of a column of the file: calls if `metric` is null, else to its unit.
-Value InColumn(const MetricTotals* metric, int64_t raw) {
+Value InColumn(const model::MetricTotals* metric, int64_t raw) {
   if (metric == nullptr) return Value::Signed(raw);
-  return Value::Signed(Rounded(InUnit(*metric, static_cast<double>(raw))));
+  return Value::Signed(model::Rounded(model::InUnit(*metric, static_cast<double>(raw))));
 }
 
 Value RunsOf(const TreeRow& row) {
   const uint32_t context = ContextOf(row);
-  if (context == kNoRow) return Value::Missing();
+  if (context == model::kNoNode) return Value::Missing();
   return Value::Integer(row.tree.forest.spread.present[context]);
 }
 
 // Returns the metric that text shows, the first one, or null if it shows calls.
-const MetricTotals* ShownMetric(const NamedTree& tree) {
+const model::MetricTotals* ShownMetric(const NamedTree& tree) {
   return tree.forest.metrics.empty() ? nullptr : &tree.forest.metrics.front();
 }
 
@@ -64,7 +65,7 @@ int WidthOf(const NamedTree& tree, size_t column) {
 
 void AddText(TreeColumns& columns, const NamedTree& tree) {
   const size_t column = ShownColumn(tree);
-  const MetricTotals* metric = ShownMetric(tree);
+  const model::MetricTotals* metric = ShownMetric(tree);
   const int width = WidthOf(tree, column);
   columns.Add(kPeople, {"RUNS", 4}, RunsOf);
   for (const Statistic& statistic : kStatistics) {
@@ -76,8 +77,8 @@ void AddText(TreeColumns& columns, const NamedTree& tree) {
   }
 }
 
-void AddCsvColumn(TreeColumns& columns, std::string name, const MetricTotals* metric, size_t column,
-                  int64_t Range::*member) {
+void AddCsvColumn(TreeColumns& columns, std::string name, const model::MetricTotals* metric,
+                  size_t column, int64_t Range::*member) {
   columns.Add(kCsv, {std::move(name)}, [metric, column, member](const TreeRow& row) {
     const Range* range = RangeOf(row, column);
     return range ? InColumn(metric, range->*member) : Value::Missing();
@@ -90,7 +91,7 @@ void AddJsonColumns(TreeColumns& columns, const NamedTree& tree, const Statistic
     const Range* range = RangeOf(row, kCalls);
     return range ? Value::Signed(range->*member) : Value::Missing();
   });
-  const Forest& forest = tree.forest;
+  const model::Forest& forest = tree.forest;
   columns.Add(kJson,
               {.name = key("raw"), .shape = Column::Shape::kList, .cells = forest.metrics.size()},
               [&forest, member = statistic.member](const TreeRow& row, size_t m) {
@@ -109,7 +110,7 @@ void AddSpread(TreeColumns& columns, const NamedTree& tree) {
     AddCsvColumn(columns, fmt::format("calls_{}", statistic.key), nullptr, kCalls,
                  statistic.member);
     for (size_t m = 0; m < tree.forest.metrics.size(); ++m) {
-      const MetricTotals& metric = tree.forest.metrics[m];
+      const model::MetricTotals& metric = tree.forest.metrics[m];
       AddCsvColumn(columns, fmt::format("raw_{}:{}", statistic.key, metric.info.name), &metric,
                    tree.forest.spread_columns[m], statistic.member);
     }
@@ -119,7 +120,7 @@ void AddSpread(TreeColumns& columns, const NamedTree& tree) {
 
 std::string SpreadLegend(const NamedTree& tree) {
   if (tree.forest.spread.inputs == 0) return "";
-  const MetricTotals* metric = ShownMetric(tree);
+  const model::MetricTotals* metric = ShownMetric(tree);
   return fmt::format(
       "           RUNS of the {} merged profiles with this "
       "context; MIN, MEDIAN, MAX of {} over all of them\n",

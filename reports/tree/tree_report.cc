@@ -1,7 +1,7 @@
 #include "reports/tree/tree_report.h"
 
+#include "model/tree/flat.h"
 #include "reports/print/formats.h"
-#include "reports/tree/flat.h"
 #include "reports/tree/header.h"
 
 namespace jprof::reports {
@@ -10,16 +10,17 @@ namespace {
 // Prints the few methods that cost most.
 void PrintHottest(NamedTree& tree, Output& out) {
   constexpr size_t kShown = 5;
-  const std::vector<MethodSum> sums = SumByMethod(tree.forest, /*with_cumulative=*/false);
-  const std::vector<MetricTotals>& metrics = tree.forest.metrics;
+  const std::vector<model::MethodSum> sums =
+      model::SumByMethod(tree.forest, /*with_cumulative=*/false);
+  const std::vector<model::MetricTotals>& metrics = tree.forest.metrics;
   const double whole =
       metrics.empty() ? static_cast<double>(tree.forest.calls) : metrics[0].raw - metrics[0].adjust;
   size_t shown = 0;
-  for (const MethodSum& sum : sums) {
+  for (const model::MethodSum& sum : sums) {
     const double part = metrics.empty() ? static_cast<double>(sum.calls) : sum.self[0].base();
     if (sum.method == profile::kRootMethod || part <= 0 || whole <= 0) continue;
     const bool sampled = tree.forest.calls == 0 && sum.samples > 0;
-    const std::string above = AboveWholeText(tree.forest, part);
+    const std::string above = model::AboveWholeText(tree.forest, part);
     out.Print(" {:<9} {:5.1f} % {} ({} {}{}{})\n", shown == 0 ? "hottest" : "", 100 * part / whole,
               Shortened(tree.forest.names.Of(sum.method)), sampled ? sum.samples : sum.calls,
               sampled ? "samples" : "calls", above.empty() ? "" : "; ", above);
@@ -65,19 +66,19 @@ void AddIdentity(TreeColumns& columns) {
 
 void AddList(TreeColumns& columns, const NamedTree& tree, const char* name,
              double (*raw)(const ShownRow& shown, size_t metric)) {
-  const std::vector<MetricTotals>& metrics = tree.forest.metrics;
+  const std::vector<model::MetricTotals>& metrics = tree.forest.metrics;
   columns.Add(kJson, {.name = name, .shape = Column::Shape::kList, .cells = metrics.size()},
               [&metrics, raw](const TreeRow& row, size_t m) {
-                return Value::Number(InUnit(metrics[m], raw(row.shown, m)));
+                return Value::Number(model::InUnit(metrics[m], raw(row.shown, m)));
               });
 }
 
 void AddCsv(TreeColumns& columns, const NamedTree& tree, const char* name, size_t m,
             double (*raw)(const ShownRow& shown, size_t metric)) {
-  const MetricTotals& metric = tree.forest.metrics[m];
+  const model::MetricTotals& metric = tree.forest.metrics[m];
   columns.Add(kCsv, {fmt::format("{}:{}", name, metric.info.name)},
               [&metric, m, raw](const TreeRow& row) {
-                return Value::Number(InUnit(metric, raw(row.shown, m)));
+                return Value::Number(model::InUnit(metric, raw(row.shown, m)));
               });
 }
 

@@ -5,17 +5,18 @@
 #include <string>
 #include <string_view>
 
+#include "model/tree/forest.h"
 #include "reports/print/columns.h"
+#include "reports/print/options.h"
 #include "reports/print/output.h"
 #include "reports/print/table_writer.h"
-#include "reports/tree/forest.h"
 #include "reports/tree/walk.h"
 
 namespace jprof::reports {
 
 class NamedTree {
  public:
-  NamedTree(Source& from, Forest& loaded, const Options& chosen)
+  NamedTree(model::Source& from, model::Forest& loaded, const Options& chosen)
       : source(from), forest(loaded), options(chosen) {}
 
   const profile::Thread& ThreadOf(uint32_t root) const {
@@ -26,21 +27,21 @@ class NamedTree {
   uint32_t TidOf(uint32_t root) const { return merged() ? 0 : ThreadOf(root).record.tid; }
 
   char Type(const ShownRow& shown) const {
-    if (shown.row == kNoRow) return Letter(FrameKind::kOther);
-    const Row& row = forest.rows.rows[shown.row];
+    if (shown.row == model::kNoNode) return Letter(FrameKind::kOther);
+    const model::Row& row = forest.rows.rows[shown.row];
     return forest.names.LetterOf(row.method, row.type, options.static_letters);
   }
 
   // Returns a name that is valid until the next call.
   std::string_view Name(const ShownRow& shown) {
-    if (shown.row == kNoRow) return text_ = fmt::format("(hidden: {} rows)", shown.hidden);
-    const Row& row = forest.rows.rows[shown.row];
+    if (shown.row == model::kNoNode) return text_ = fmt::format("(hidden: {} rows)", shown.hidden);
+    const model::Row& row = forest.rows.rows[shown.row];
     if (row.method != profile::kRootMethod) return forest.names.Of(row.method);
     return merged() ? "(all threads)" : std::string_view(ThreadOf(shown.row).name);
   }
 
-  Source& source;
-  Forest& forest;
+  model::Source& source;
+  model::Forest& forest;
   const Options& options;
 
  private:

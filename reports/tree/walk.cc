@@ -2,14 +2,15 @@
 
 namespace jprof::reports {
 
-Walk::Walk(const Forest& forest, const Options& options)
+Walk::Walk(const model::Forest& forest, const Options& options)
     : forest_(forest),
       rows_(forest.rows),
       options_(options),
       fold_cells_(forest.metric_count()),
       shown_cumulative_(forest.metric_count()) {
   if (options.cumulative) {
-    for (size_t m = 0; m < forest.metric_count(); ++m) cumulative_.push_back(Cumulative(rows_, m));
+    for (size_t m = 0; m < forest.metric_count(); ++m)
+      cumulative_.push_back(model::Cumulative(rows_, m));
   }
   if (options.min_percent > 0) FindLarge();
 }
@@ -17,19 +18,19 @@ Walk::Walk(const Forest& forest, const Options& options)
 // Marks the large rows. A row is large if its inclusive value reaches the share, if its own value
 // was much but was lost in the correction, or if a row below it is large.
 void Walk::FindLarge() {
-  const std::vector<double> weight = Cumulative(rows_, 0);
+  const std::vector<double> weight = model::Cumulative(rows_, 0);
   double whole = 0;
   for (const uint32_t root : rows_.roots) whole += weight[root];
   const double threshold = whole * options_.min_percent / 100;
   large_.resize(rows_.rows.size());
   for (size_t i = rows_.rows.size(); i-- > 0;) {
-    const Row& row = rows_.rows[i];
+    const model::Row& row = rows_.rows[i];
     if (!large_[i]) {
-      const Cell own = rows_.metric_count > 0 ? rows_.cell(i, 0) : Cell{};
-      large_[i] =
-          !(weight[i] < threshold) || IsLargeUnknown(forest_, own, row.calls, options_.min_percent);
+      const model::Cell own = rows_.metric_count > 0 ? rows_.cell(i, 0) : model::Cell{};
+      large_[i] = !(weight[i] < threshold) ||
+                  model::IsLargeUnknown(forest_, own, row.calls, options_.min_percent);
     }
-    if (large_[i] && row.parent != kNoRow) large_[row.parent] = true;
+    if (large_[i] && row.parent != model::kNoNode) large_[row.parent] = true;
   }
 }
 
@@ -38,10 +39,10 @@ bool Walk::Hides(uint32_t row) const {
 }
 
 ShownRow Walk::Shown(uint32_t index) const {
-  const Row& row = rows_.rows[index];
+  const model::Row& row = rows_.rows[index];
   ShownRow shown;
   shown.id = index + 1;
-  shown.parent = row.parent + 1;  // kNoRow + 1 == 0
+  shown.parent = row.parent + 1;  // kNoNode + 1 == 0
   shown.level = row.level;
   shown.row = index;
   shown.calls = row.calls;
@@ -54,31 +55,16 @@ ShownRow Walk::Shown(uint32_t index) const {
   return shown;
 }
 
-// Adds the row and all below it to the row that represents the hidden ones.
-void Walk::Fold(uint32_t top) {
-  uint32_t at = top;
-  while (true) {
-    Accumulate(at);
-    if (rows_.rows[at].first_child != kNoRow) {
-      at = rows_.rows[at].first_child;
-      continue;
-    }
-    while (at != top && rows_.rows[at].next == kNoRow) at = rows_.rows[at].parent;
-    if (at == top) return;
-    at = rows_.rows[at].next;
-  }
-}
-
 void Walk::Accumulate(uint32_t index) {
-  const Row& row = rows_.rows[index];
+  const model::Row& row = rows_.rows[index];
   ++fold_.hidden;
   fold_.calls += row.calls;
   fold_.callees += row.callees;
   fold_.samples += row.samples;
   fold_.dispatches += row.dispatches;
   for (size_t m = 0; m < fold_cells_.size(); ++m) {
-    const Cell& cell = rows_.cell(index, m);
-    Cell& sum = fold_cells_[m];
+    const model::Cell& cell = rows_.cell(index, m);
+    model::Cell& sum = fold_cells_[m];
     sum.raw =
         static_cast<int64_t>(static_cast<uint64_t>(sum.raw) + static_cast<uint64_t>(cell.raw));
     sum.adjust += cell.adjust;
@@ -87,45 +73,26 @@ void Walk::Accumulate(uint32_t index) {
 }
 
 ShownRow Walk::Folded(uint32_t parent) {
+  fold_ = {};
+  fold_cells_.assign(fold_cells_.size(), {});
+  model::VisitHidden(
+      rows_.rows, parent, [this](uint32_t row) { return Hides(row); },
+      [this](uint32_t row) { Accumulate(row); });
   fold_.id = static_cast<uint32_t>(rows_.rows.size()) + ++folded_rows_;
   fold_.parent = parent + 1;
   fold_.level = rows_.rows[parent].level + 1;
-  SetSamplingErrors(forest_.metrics, fold_cells_.data());
+  model::SetSamplingErrors(forest_.metrics, fold_cells_.data());
   fold_.cells = fold_cells_.data();
   for (size_t m = 0; m < cumulative_.size(); ++m) shown_cumulative_[m] = fold_cells_[m].base();
   if (!cumulative_.empty()) fold_.cumulative = shown_cumulative_.data();
   return fold_;
 }
 
-bool Walk::ShowFolded(uint32_t parent, const Visitor& visit) {
-  if (large_.empty() && options_.depth == UINT32_MAX) return true;
-  fold_ = {};
-  fold_cells_.assign(fold_cells_.size(), {});
-  for (uint32_t child = rows_.rows[parent].first_child; child != kNoRow;
-       child = rows_.rows[child].next) {
-    if (Hides(child)) Fold(child);
-  }
-  return fold_.hidden == 0 || visit(Folded(parent));
-}
-
 void Walk::Thread(uint32_t root, const Visitor& visit) {
-  if (!visit(Shown(root))) return;
-  uint32_t parent = root;
-  uint32_t at = rows_.rows[root].first_child;
-  if (!ShowFolded(root, visit)) return;
-  while (true) {
-    while (at != kNoRow && Hides(at)) at = rows_.rows[at].next;
-    if (at == kNoRow) {  // all children of this parent have been visited
-      if (parent == root) return;
-      at = rows_.rows[parent].next;
-      parent = rows_.rows[parent].parent;
-      continue;
-    }
-    if (!visit(Shown(at))) return;
-    if (!ShowFolded(at, visit)) return;
-    parent = at;
-    at = rows_.rows[at].first_child;
-  }
+  model::VisitShown(
+      rows_.rows, root, [this](uint32_t row) { return Hides(row); },
+      [&](uint32_t row) { return visit(Shown(row)); },
+      [&](uint32_t parent) { return visit(Folded(parent)); });
 }
 
 }  // namespace jprof::reports

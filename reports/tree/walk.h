@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "reports/tree/forest.h"
+#include "model/tree/forest.h"
+#include "reports/print/options.h"
 
 namespace jprof::reports {
 
@@ -15,19 +16,19 @@ struct ShownRow {
   uint32_t id = 0;      // unique in the report, from 1
   uint32_t parent = 0;  // id of the parent's row, 0 for a thread row
   uint32_t level = 0;
-  uint32_t row = kNoRow;  // in Rows; kNoRow for a row that represents `hidden` ones
+  uint32_t row = model::kNoNode;  // in Rows; kNoNode for a row that represents `hidden` ones
   uint64_t hidden = 0;
   uint64_t calls = 0;
   uint64_t callees = 0;
   uint64_t samples = 0;
   uint64_t dispatches = 0;
-  const Cell* cells = nullptr;         // one per metric
+  const model::Cell* cells = nullptr;  // one per metric
   const double* cumulative = nullptr;  // one per metric, raw units; null unless asked for
 };
 
 class Walk {
  public:
-  Walk(const Forest& forest, const Options& options);
+  Walk(const model::Forest& forest, const Options& options);
 
   using Visitor = std::function<bool(const ShownRow&)>;
 
@@ -37,23 +38,20 @@ class Walk {
  private:
   void FindLarge();
   bool Hides(uint32_t row) const;
-  void Fold(uint32_t row);
   void Accumulate(uint32_t row);
   ShownRow Shown(uint32_t row) const;
+  // Returns the row that represents the hidden children of `parent` and all below them.
   ShownRow Folded(uint32_t parent);
-  // Visits the row that represents the hidden children of `parent`, right below it, if
-  // there are any.
-  bool ShowFolded(uint32_t parent, const Visitor& visit);
 
-  const Forest& forest_;
-  const Rows& rows_;
+  const model::Forest& forest_;
+  const model::Rows& rows_;
   const Options& options_;
   std::vector<std::vector<double>> cumulative_;  // [metric][row], for --cumulative
   std::vector<bool> large_;                      // by row, for --min-percent; empty if all are
   uint32_t folded_rows_ = 0;
   // These are the row being folded and its values for the visitor.
   ShownRow fold_;
-  std::vector<Cell> fold_cells_;
+  std::vector<model::Cell> fold_cells_;
   mutable std::vector<double> shown_cumulative_;
 };
 

@@ -1,8 +1,7 @@
 // Writes the view of an instruction trace: the tree of its calls.
 #include "reports/itrace/arc.h"
-#include "reports/itrace/arc_visit.h"
-#include "reports/view/view.h"
 #include "reports/view/view_data.h"
+#include "reports/view/views.h"
 
 namespace jprof::reports {
 namespace {
@@ -15,22 +14,22 @@ constexpr size_t kLongestListing = 1 << 20;
 
 struct ArcMetric {
   const char* name;
-  uint64_t ArcNode::*member;
+  uint64_t model::ArcNode::*member;
 };
-constexpr ArcMetric kArcMetrics[] = {{"instructions", &ArcNode::self},
-                                     {"system calls", &ArcNode::system_calls},
-                                     {"repeats", &ArcNode::repeats}};
+constexpr ArcMetric kArcMetrics[] = {{"instructions", &model::ArcNode::self},
+                                     {"system calls", &model::ArcNode::system_calls},
+                                     {"repeats", &model::ArcNode::repeats}};
 
-void DescribeTrace(const ArcRecording& arcs, const ArcTrace& trace, ViewData& data) {
+void DescribeTrace(const model::ArcRecording& arcs, const model::ArcTrace& trace, ViewData& data) {
   const profile::RecordingMeta& meta = arcs.recording.meta;
   data.Fact("command", meta.command);
   data.Fact("engine", meta.sampling);
   data.Fact("machine", meta.platform);
   data.Fact("traced", fmt::format("{:.3f} s: {} instructions, {} branches, {} system calls, {} "
                                   "signals",
-                                  ArcSeconds(arcs), trace.instructions, trace.records,
+                                  model::ArcSeconds(arcs), trace.instructions, trace.records,
                                   trace.system_calls, trace.signals));
-  const ArcNotes notes = NotesOf(arcs, trace);
+  const model::ArcNotes notes = model::NotesOf(arcs, trace);
   for (const std::string& loss : notes.losses) data.Loss(loss);
   for (const std::string& note : notes.notes) data.Note(note);
   if (trace.left > 0)
@@ -38,14 +37,15 @@ void DescribeTrace(const ArcRecording& arcs, const ArcTrace& trace, ViewData& da
 }
 
 // Makes the rows of the page from the nodes of the trace.
-ViewTree RowsOf(const ArcRecording& arcs, const ArcTrace& trace, ViewNames& names) {
+ViewTree RowsOf(const model::ArcRecording& arcs, const model::ArcTrace& trace, ViewNames& names) {
   ViewTree tree(std::size(kArcMetrics));
   std::vector<uint32_t> places;  // from function to name
-  for (const ArcFunction& function : arcs.code->functions())
+  for (const model::ArcFunction& function : arcs.code->functions())
     places.push_back(names.Of(function.name));
-  for (const ArcNode& node : trace.nodes) {
-    if (node.parent == kNoArcNode) {
-      tree.AddRow(kNoRow, names.Of(ArcThreadText(arcs, trace.threads[node.thread])), 'T');
+  for (const model::ArcNode& node : trace.nodes) {
+    if (node.parent == model::kNoNode) {
+      tree.AddRow(model::kNoNode, names.Of(model::ArcThreadText(arcs, trace.threads[node.thread])),
+                  'T');
     } else {
       const char letter = arcs.code->functions()[node.function].letter;
       tree.AddRow(node.parent, places[node.function], letter == '-' ? 'O' : letter);
@@ -60,8 +60,8 @@ ViewTree RowsOf(const ArcRecording& arcs, const ArcTrace& trace, ViewNames& name
 
 // Returns JSON: the listings of the hottest functions, each once, and the number of the text by
 // row.
-std::string ListingsOf(ArcRecording& arcs, const ArcTrace& trace, const RunCounts& counts,
-                       ViewData& data) {
+std::string ListingsOf(model::ArcRecording& arcs, const model::ArcTrace& trace,
+                       const model::RunCounts& counts, ViewData& data) {
   std::unordered_map<uint32_t, size_t> texts_of;
   std::vector<std::string> texts;
   const auto listed =
@@ -84,9 +84,10 @@ std::string ListingsOf(ArcRecording& arcs, const ArcTrace& trace, const RunCount
 
 }  // namespace
 
-Result<void> PrintView(ArcRecording& arcs, Output& out) {
-  RunCounts counts(*arcs.code);
-  const ArcTrace trace = WalkArcs(arcs, {}, [&counts](const StraightRun& run) { counts.Add(run); });
+Result<ViewData> ViewOf(model::ArcRecording& arcs) {
+  model::RunCounts counts(*arcs.code);
+  const model::ArcTrace trace =
+      model::WalkArcs(arcs, {}, [&counts](const model::StraightRun& run) { counts.Add(run); });
   if (trace.instructions == 0)
     return WrongUse("{}: no instructions were traced: nothing to show", arcs.directory);
   ViewData data("tree", arcs.directory);
@@ -96,12 +97,12 @@ Result<void> PrintView(ArcRecording& arcs, Output& out) {
   const std::string listings = ListingsOf(arcs, trace, counts, data);
   for (const ArcMetric& metric : kArcMetrics)
     data["metrics"].push_back({{"name", metric.name}, {"unit", ""}, {"kind", "count"}});
-  for (const ArcThread& thread : trace.threads)
-    data["threads"].push_back(ArcThreadText(arcs, thread));
+  for (const model::ArcThread& thread : trace.threads)
+    data["threads"].push_back(model::ArcThreadText(arcs, thread));
   data["trees"].push_back(Describe(tree, "", data));
   data["methods"] = data.AddNames(names.all());
   data["annotations"] = data.AddText(listings);
-  return data.Print(out);
+  return data;
 }
 
 }  // namespace jprof::reports

@@ -3,10 +3,11 @@
 #include <span>
 #include <utility>
 
-#include "reports/combined/combined.h"
+#include "model/combined/combined.h"
+#include "model/tree/run_description.h"
 #include "reports/tree/header.h"
 #include "reports/view/head.h"
-#include "reports/view/view.h"
+#include "reports/view/views.h"
 
 namespace jprof::reports {
 namespace {
@@ -27,11 +28,12 @@ std::pair<double, double> TimeOf(std::span<const double> samples,
   return {time / runs, std::sqrt(variance) / runs};
 }
 
-void AddRows(const CombinedTree& combined, const std::vector<uint32_t>& names, ViewTree& tree) {
+void AddRows(const model::CombinedTree& combined, const std::vector<uint32_t>& names,
+             ViewTree& tree) {
   for (uint32_t i = 0; i < combined.contexts.size(); ++i) {
-    const CombinedContext& context = combined.contexts[i];
+    const model::CombinedContext& context = combined.contexts[i];
     if (i == 0) {
-      tree.AddRow(kNoRow, 0, 'T');
+      tree.AddRow(model::kNoNode, 0, 'T');
     } else {
       tree.AddRow(context.parent, names[context.name], context.type);
     }
@@ -39,32 +41,33 @@ void AddRows(const CombinedTree& combined, const std::vector<uint32_t>& names, V
     tree.calls.push_back(static_cast<double>(context.calls));
     tree.self[kTime].push_back(time);
     tree.error[kTime].push_back(static_cast<float>(error));
-    const double samples = Sum(combined.OwnSamples(i));
+    const double samples = model::Sum(combined.OwnSamples(i));
     tree.self[kSamples].push_back(samples);
     tree.error[kSamples].push_back(static_cast<float>(std::sqrt(samples)));
   }
 }
 
 // Returns a context without samples, or 0 if all have some.
-uint32_t LeastContext(const CombinedTree& tree) {
+uint32_t LeastContext(const model::CombinedTree& tree) {
   for (uint32_t i = 1; i < tree.contexts.size(); ++i)
-    if (Sum(tree.AllSamples(i)) == 0) return i;
+    if (model::Sum(tree.AllSamples(i)) == 0) return i;
   return 0;
 }
 
-void DescribeRuns(const CombinedView& view, ViewData& data) {
+void DescribeRuns(const model::CombinedView& view, ViewData& data) {
   data.Fact("counted", fmt::format("{}: {} calls of {} methods", view.counted.how,
                                    view.counted.calls, view.counted.methods));
-  for (const RunFacts& run : view.sampled)
+  for (const model::RunFacts& run : view.sampled)
     data.Fact("sampled", fmt::format("{}: {:.0f} samples", run.how, run.samples));
   for (const std::string& note : view.counted.notes) data.Loss("counted: " + note);
-  for (const RunFacts& run : view.sampled)
+  for (const model::RunFacts& run : view.sampled)
     for (const std::string& note : run.notes) data.Loss(run.run.profile + ": " + note);
-  for (const RunDifference& difference : view.differences) data.Note(difference.text);
+  for (const model::RunDifference& difference : view.differences) data.Note(difference.text);
   data.Note(fmt::format("{:.1f} % of samples are in contexts that the counted run did not see",
                         100 * view.uncounted));
-  data.Note(fmt::format("a context without samples took less than {} a run (95 %)",
-                        AmountIn("ns", TimesOf(view, LeastContext(view.tree)).own.high)));
+  data.Note(
+      fmt::format("a context without samples took less than {} a run (95 %)",
+                  model::AmountIn("ns", model::TimesOf(view, LeastContext(view.tree)).own.high)));
   data.Note(
       "a method that was or may have been inlined can have had a part of its caller's own time: "
       "jprof report combined contains it in +-");
@@ -74,11 +77,11 @@ void DescribeRuns(const CombinedView& view, ViewData& data) {
 
 }  // namespace
 
-Result<void> PrintView(Combined& combined, Output& out) {
-  const auto view = LoadCombined(combined);
+Result<ViewData> ViewOf(model::Combined& combined) {
+  const auto view = model::LoadCombined(combined);
   if (!view) return std::unexpected(view.error());
   ViewData data("combined", combined.directory);
-  data.Fact("command", CommandText(combined.meta.command));
+  data.Fact("command", model::CommandText(combined.meta.command));
   data.Fact("JVM", combined.counted.reader.meta().jvm.Title());
   DescribeRuns(*view, data);
   ViewNames names;
@@ -105,7 +108,7 @@ Result<void> PrintView(Combined& combined, Output& out) {
   data["threads"].push_back("(all threads)");
   data["trees"].push_back(Describe(tree, "", data));
   data["methods"] = data.AddNames(names.all());
-  return data.Print(out);
+  return data;
 }
 
 }  // namespace jprof::reports

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "model/tree/run_description.h"
 #include "profile/read/losses.h"
-#include "reports/combined/combined.h"
 #include "reports/tree/header.h"
 
 namespace jprof::reports {
@@ -25,7 +25,8 @@ const char* KindText(const profile::Metric& info) {
   return info.is_time() ? "time" : "count";
 }
 
-void DescribeCorrection(const Source& source, const MetricTotals& metric, ViewData& data) {
+void DescribeCorrection(const model::Source& source, const model::MetricTotals& metric,
+                        ViewData& data) {
   if (metric.info.is_samples()) return;
   if (!metric.calibrated) {
     data.Note(fmt::format("{} is UNCALIBRATED, the profiler's own cost is in it: {}",
@@ -36,7 +37,7 @@ void DescribeCorrection(const Source& source, const MetricTotals& metric, ViewDa
   data.Fact("calibrated",
             fmt::format("{}: removed {} of {} ({:.1f} %) with {}", metric.info.name,
                         AmountText(metric, metric.adjust), AmountText(metric, metric.raw),
-                        PercentOf(metric.adjust, metric.raw), source.table_from));
+                        model::PercentOf(metric.adjust, metric.raw), source.table_from));
   if (metric.over_calibrated > 0) {
     data.Note(fmt::format("{}: over-calibrated: {} contexts fell below 0", metric.info.name,
                           metric.over_calibrated));
@@ -49,10 +50,10 @@ void DescribeCorrection(const Source& source, const MetricTotals& metric, ViewDa
 
 }  // namespace
 
-void DescribeRun(const Source& source, ViewData& data) {
+void DescribeRun(const model::Source& source, ViewData& data) {
   const profile::Reader& reader = source.reader;
   const profile::Meta& meta = reader.meta();
-  data.Fact("command", CommandText(meta.command));
+  data.Fact("command", model::CommandText(meta.command));
   data.Fact("run", RunText(reader));
   data.Fact("JVM", meta.jvm.Title());
   if (source.merged) {
@@ -72,12 +73,12 @@ void DescribeRun(const Source& source, ViewData& data) {
     data.Note(folded + "; counts are exact");
 }
 
-void DescribeUncertainty(const Source& source, const Forest& forest, ViewData& data) {
-  for (const MetricTotals& metric : forest.metrics) DescribeCorrection(source, metric, data);
+void DescribeUncertainty(const model::Source& source, const model::Forest& forest, ViewData& data) {
+  for (const model::MetricTotals& metric : forest.metrics) DescribeCorrection(source, metric, data);
   if (!source.refitted.empty()) data.Note(source.refitted);
 }
 
-json DescribeMetric(const MetricTotals& metric) {
+json DescribeMetric(const model::MetricTotals& metric) {
   json described = {{"name", metric.info.name},
                     {"unit", metric.info.unit},
                     {"kind", KindText(metric.info)},

@@ -7,7 +7,7 @@
 #include "profile/files/printable_text.h"
 #include "reports/ticks/annotate.h"
 #include "reports/view/head.h"
-#include "reports/view/view.h"
+#include "reports/view/views.h"
 
 namespace jprof::reports {
 namespace {
@@ -19,10 +19,11 @@ constexpr size_t kLongestText = 1 << 20;  // bytes of one
 
 class TickTree {
  public:
-  TickTree(Recording& recording, const TickTable& table) : recording_(recording), table_(table) {}
+  TickTree(model::Recording& recording, const model::TickTable& table)
+      : recording_(recording), table_(table) {}
 
-  void Add(const Tick& tick) {
-    uint32_t row = Child(kNoRow, names.Of(table_.names[tick.process]), 'P');
+  void Add(const model::Tick& tick) {
+    uint32_t row = Child(model::kNoNode, names.Of(table_.names[tick.process]), 'P');
     row = Child(row, names.Of(table_.names[tick.thread]), 'T');
     row = Child(row, names.Of(table_.names[tick.module]), 'M');
     const size_t before = tree.parent.size();
@@ -51,14 +52,14 @@ class TickTree {
     return place->second;
   }
 
-  std::string LineOf(const Tick& tick) {
+  std::string LineOf(const model::Tick& tick) {
     const auto frames = recording_.resolver->Frames(tick.pid, tick.address, tick.time);
     if (frames.empty() || frames[0].line == 0) return {};
     return fmt::format("{}:{}", frames[0].file.empty() ? "line" : frames[0].file, frames[0].line);
   }
 
-  Recording& recording_;
-  const TickTable& table_;
+  model::Recording& recording_;
+  const model::TickTable& table_;
   std::map<std::tuple<uint32_t, uint32_t, char>, uint32_t> children_;
   // By process, module and name.
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::vector<uint32_t>> symbols_;
@@ -66,8 +67,8 @@ class TickTree {
 
 // Returns JSON: the instructions of the hottest symbols, each text once, and the number of the text
 // by row. The texts of a symbol that was compiled several times are joined.
-std::string AnnotationsOf(Recording& recording, const TickTable& table, const TickTree& ticks,
-                          ViewData& data) {
+std::string AnnotationsOf(model::Recording& recording, const model::TickTable& table,
+                          const TickTree& ticks, ViewData& data) {
   json rows = json::object();
   std::vector<std::string> texts;
   const auto annotated =
@@ -90,7 +91,8 @@ std::string AnnotationsOf(Recording& recording, const TickTable& table, const Ti
       .dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-void DescribeRecording(const Recording& recording, const TickTable& table, ViewData& data) {
+void DescribeRecording(const model::Recording& recording, const model::TickTable& table,
+                       ViewData& data) {
   for (const auto line : std::views::split(std::string_view(recording.title), '\n')) {
     const std::string_view text(line.begin(), line.end());  // "Platform: Linux ..."
     const size_t colon = text.find(": ");
@@ -99,7 +101,7 @@ void DescribeRecording(const Recording& recording, const TickTable& table, ViewD
     label[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(label[0])));
     data.Fact(label, text.substr(colon + 2));
   }
-  data.Fact("recorded", fmt::format("{:.2f} s on {} processors", RecordedSeconds(recording),
+  data.Fact("recorded", fmt::format("{:.2f} s on {} processors", model::RecordedSeconds(recording),
                                     recording.log.header().cpus));
   data.Fact("jitted code", fmt::format("{} methods and stubs", recording.jitted));
   if (recording.log.lost() > 0) data.Loss(fmt::format("{} samples lost", recording.log.lost()));
@@ -115,19 +117,20 @@ void DescribeRecording(const Recording& recording, const TickTable& table, ViewD
 
 }  // namespace
 
-Result<void> PrintView(Recording& recording, std::string_view title, Output& out) {
-  const TickTable table = NameTicks(recording);
-  if (table.ticks.empty()) return WrongUse("{}: no samples were taken: nothing to show", title);
-  ViewData data("tprof", title);
+Result<ViewData> ViewOf(model::Recording& recording) {
+  const model::TickTable table = model::NameTicks(recording);
+  if (table.ticks.empty())
+    return WrongUse("{}: no samples were taken: nothing to show", recording.directory);
+  ViewData data("tprof", recording.directory);
   DescribeRecording(recording, table, data);
   TickTree ticks(recording, table);
-  for (const Tick& tick : table.ticks) ticks.Add(tick);
+  for (const model::Tick& tick : table.ticks) ticks.Add(tick);
   const std::string annotations = AnnotationsOf(recording, table, ticks, data);
   data["metrics"].push_back({{"name", "samples"}, {"unit", "samples"}, {"kind", "samples"}});
   data["trees"].push_back(Describe(ticks.tree, "", data));
   data["methods"] = data.AddNames(ticks.names.all());
   data["annotations"] = data.AddText(annotations);
-  return data.Print(out);
+  return data;
 }
 
 }  // namespace jprof::reports

@@ -7,6 +7,7 @@
 #include "reports/compare/compare.h"
 #include "reports/view/head.h"
 #include "reports/view/view.h"
+#include "reports/view/views.h"
 
 namespace jprof::reports {
 namespace {
@@ -19,13 +20,13 @@ std::string ThreadText(const profile::Thread& thread) {
   return fmt::format("{} (tid {})", thread.name, thread.record.tid);
 }
 
-void AddRows(const Source& source, Forest& forest, ViewNames& names, ViewTree& tree) {
+void AddRows(const model::Source& source, model::Forest& forest, ViewNames& names, ViewTree& tree) {
   std::vector<std::string> threads;
   for (const profile::Thread& thread : source.reader.threads())
     threads.push_back(ThreadText(thread));
   const bool counted = forest.calls > 0 || forest.samples == 0;
   for (size_t i = 0; i < forest.rows.rows.size(); ++i) {
-    const Row& row = forest.rows.rows[i];
+    const model::Row& row = forest.rows.rows[i];
     const std::string_view name = row.method == profile::kRootMethod
                                       ? std::string_view(threads[row.thread])
                                       : forest.names.Of(row.method);
@@ -33,18 +34,18 @@ void AddRows(const Source& source, Forest& forest, ViewNames& names, ViewTree& t
     tree.thread.push_back(row.thread);
     if (counted) tree.calls.push_back(static_cast<double>(row.calls));
     for (size_t m = 0; m < forest.metrics.size(); ++m) {
-      const MetricTotals& metric = forest.metrics[m];
-      const Cell& cell = forest.rows.cell(i, m);
-      tree.self[m].push_back(InUnit(metric, cell.base()));
+      const model::MetricTotals& metric = forest.metrics[m];
+      const model::Cell& cell = forest.rows.cell(i, m);
+      tree.self[m].push_back(model::InUnit(metric, cell.base()));
       if (metric.calibrated || metric.info.is_samples())
-        tree.error[m].push_back(static_cast<float>(InUnit(metric, cell.error)));
+        tree.error[m].push_back(static_cast<float>(model::InUnit(metric, cell.error)));
     }
   }
 }
 
 // Returns about one standard deviation of the value that one profile has in a context. If the
 // number of samples behind a value is not known, the whole value may be chance.
-float ErrorOf(const Side& side, const Amount& amount) {
+float ErrorOf(const Side& side, const model::Amount& amount) {
   if (side.sampled && !side.counted) return static_cast<float>(side.inside.value);
   if (amount.error > 0 || amount.samples <= 0) return static_cast<float>(amount.error);
   return static_cast<float>(std::abs(amount.value) / std::sqrt(amount.samples));
@@ -52,7 +53,7 @@ float ErrorOf(const Side& side, const Amount& amount) {
 
 ViewTree SideOf(const Comparison& comparison, size_t side) {
   ViewTree tree(1);
-  for (const Context& context : comparison.tree.contexts) {
+  for (const model::Context& context : comparison.tree.contexts) {
     tree.self[0].push_back(context.self[side].value);
     tree.error[0].push_back(ErrorOf(comparison.sides[side], context.self[side]));
   }
@@ -85,7 +86,7 @@ json DescribeMetricOf(const Side& side) {
 }
 
 // Compares values, not shares, so both must be in one unit.
-Result<Comparison> CompareValues(Source& before, Source& after) {
+Result<Comparison> CompareValues(model::Source& before, model::Source& after) {
   const auto shares = CompareTwo(before, after, {});
   if (!shares) return std::unexpected(shares.error());
   const std::array<Side, 2>& sides = shares->sides;
@@ -101,8 +102,8 @@ Result<Comparison> CompareValues(Source& before, Source& after) {
 
 }  // namespace
 
-Result<void> PrintView(Source& source, Output& out) {
-  Result<Forest> forest = LoadForest(source, {});
+Result<ViewData> ViewOf(model::Source& source) {
+  Result<model::Forest> forest = model::LoadForest(source, {});
   if (!forest) return std::unexpected(forest.error());
   if (forest->rows.rows.empty())
     return WrongUse("{}: no thread was recorded: nothing to show", source.reader.directory());
@@ -112,16 +113,16 @@ Result<void> PrintView(Source& source, Output& out) {
   ViewNames names;
   ViewTree tree(forest->metrics.size());
   AddRows(source, *forest, names, tree);
-  for (const MetricTotals& metric : forest->metrics)
+  for (const model::MetricTotals& metric : forest->metrics)
     data["metrics"].push_back(DescribeMetric(metric));
   for (const profile::Thread& thread : source.reader.threads())
     data["threads"].push_back(profile::CleanText(ThreadText(thread)));
   data["trees"].push_back(Describe(tree, "", data));
   data["methods"] = data.AddNames(names.all());
-  return data.Print(out);
+  return data;
 }
 
-Result<void> PrintView(Source& before, Source& after, Output& out) {
+Result<void> PrintView(model::Source& before, model::Source& after, Output& out) {
   const auto comparison = CompareValues(before, after);
   if (!comparison) return std::unexpected(comparison.error());
   ViewData data("compare",
@@ -133,10 +134,10 @@ Result<void> PrintView(Source& before, Source& after, Output& out) {
   std::vector<uint32_t> place;
   for (const std::string& name : comparison->tree.names) place.push_back(names.Of(name));
   ViewTree first = SideOf(*comparison, 0);
-  const std::vector<Context>& contexts = comparison->tree.contexts;
+  const std::vector<model::Context>& contexts = comparison->tree.contexts;
   for (size_t i = 0; i < contexts.size(); ++i) {
     if (i == 0) {
-      first.AddRow(kNoRow, all, 'T');
+      first.AddRow(model::kNoNode, all, 'T');
     } else {
       first.AddRow(contexts[i].parent, place[contexts[i].name], ' ');
     }

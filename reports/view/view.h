@@ -3,28 +3,16 @@
 // format of its data.
 #pragma once
 
-#include "reports/combined/combined.h"
-#include "reports/itrace/arc_recording.h"
+#include "model/open/open.h"
 #include "reports/print/output.h"
-#include "reports/ticks/recording.h"
-#include "reports/tree/source.h"
 
 namespace jprof::reports {
 
-// Prints the call tree of a counted, timed or sampled profile.
-Result<void> PrintView(Source& source, Output& out);
+// Prints the page of what was opened. Fails if it cannot be read or has nothing to show.
+Result<void> PrintView(model::Input& input, Output& out);
 
-// Prints exact calls and production times.
-Result<void> PrintView(Combined& combined, Output& out);
-
-// Prints two profiles, context by context. Fails if CompareTwo does.
-Result<void> PrintView(Source& before, Source& after, Output& out);
-
-// Prints a recording of tprof: process, thread, module, symbol, line; the hottest symbols with
-// their instructions. `title` is that of the page.
-Result<void> PrintView(Recording& recording, std::string_view title, Output& out);
-
-// Prints a trace of itrace: the tree of its calls with exact numbers of calls and instructions.
-Result<void> PrintView(ArcRecording& arcs, Output& out);
+// Prints two profiles, context by context. Fails if CompareTwo does, or if they have no unit in
+// common.
+Result<void> PrintView(model::Source& before, model::Source& after, Output& out);
 
 }  // namespace jprof::reports

@@ -63,7 +63,7 @@ class ViewNames {
   std::unordered_map<std::string, uint32_t> places_;
 };
 
-// The columns of a tree. Parents come first; `parent` is kNoRow if a row has none.
+// The columns of a tree. Parents come first; `parent` is kNoNode if a row has none.
 struct ViewTree {
   std::vector<uint32_t> parent, method, thread;
   std::vector<uint8_t> type;

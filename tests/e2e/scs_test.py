@@ -267,13 +267,15 @@ def idle(lab, jdks):
 
 def fair_share(directory, rate):
     """Samples of all kinds, lost ones included, divided by the number that the threads' CPU time
-    implies at the rate."""
+    implies at the rate; and the share that ticks of the kernel may have missed, as a thread's CPU
+    time after its last tick is not sampled: on a busy machine threads get little more than that."""
     threads = raw_profile.RawProfile(directory).threads
     cpu = sum(
         t["cpu_ns_end"] - t["cpu_ns_start"] for t in threads if t["cpu_ns_end"] > t["cpu_ns_start"])
     kept = sum(t["samples"] for t in threads)
+    missed = len(threads) / os.sysconf("SC_CLK_TCK") / (cpu / 1e9)
     return kept, (kept + sum(t["samples_own"] + t["samples_lost"] for t in threads)) / (
-        cpu / 1e9 * rate)
+        cpu / 1e9 * rate), missed
 
 
 def storms(lab, jdks, names, rate=1000):
@@ -282,12 +284,12 @@ def storms(lab, jdks, names, rate=1000):
             flags = ["-XX:+UseZGC"] if (i + k) % 2 else []
             what = f"{jdk.name} {name} {flags}"
             tree, directory = sampled.storm(lab, jdk, name, 4, flags, rate=rate)
-            kept, share = fair_share(directory, rate)
+            kept, share, missed = fair_share(directory, rate)
             print(
                 f"{what}: {kept} samples kept, {100 * share:.1f} % of what the threads' CPU time "
                 f"implies")
             if name in ("time", "calltree"):
-                check(0.7 < share < 1.15,
+                check(0.7 - missed < share < 1.15,
                       f"{what}: {100 * share:.1f} % of the samples that the CPU time implies")
                 check(kept > 100, f"{what}: {kept} samples in the tree")
             if name == "calltree":

@@ -66,13 +66,14 @@ void PrintMerged(std::string_view packed, const char* file, std::string_view byt
   std::ofstream(directory / file, std::ios::binary) << bytes;
   auto reader = profile::Reader::Open(directory);
   if (!reader) return;
-  reports::Source source{std::move(*reader), {}, "its own", "none"};
+  model::Source source{std::move(*reader), {}, "its own", "none"};
   source.merged = profile::ReadMerged(source.reader);
   std::FILE* null = std::fopen("/dev/null", "w");
   reports::Output out(null);
   for (const auto format : {reports::Format::kText, reports::Format::kCsv, reports::Format::kJson})
     static_cast<void>(reports::PrintLogRt(source, {.format = format}, out));
-  static_cast<void>(reports::PrintView(source, out));
+  model::Input input = std::move(source);
+  static_cast<void>(reports::PrintView(input, out));
   std::fclose(null);
 }
 

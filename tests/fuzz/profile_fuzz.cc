@@ -26,14 +26,15 @@ void Print(const reports::Report& report, const std::string& directory,
            const reports::Options& options) {
   Result<profile::Reader> reader = profile::Reader::Open(directory);
   if (!reader) return;
-  reports::Source source{std::move(*reader), {}, "its own", "none"};
+  model::Source source{std::move(*reader), {}, "its own", "none"};
   if (auto table = calibrate::FromJson(source.reader.ReadCalibration()))
     source.table = std::move(*table);
+  model::Input input = std::move(source);
   char* text = nullptr;
   size_t size = 0;
   std::FILE* file = open_memstream(&text, &size);
   reports::Output out(file);
-  const bool printed = report.print(source, options, out).has_value() && out.Finish().has_value();
+  const bool printed = report.print(input, options, out).has_value() && out.Finish().has_value();
   std::fclose(file);
   if (printed && options.format == reports::Format::kJson &&
       !nlohmann::json::accept(std::string_view(text, size))) {
@@ -55,8 +56,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   options.merged = data[0] & 4;
   options.cumulative = data[0] & 8;
   options.raw = data[0] & 16;
-  options.sort = static_cast<reports::Sort>((data[0] >> 5) % 3);
+  options.sort = static_cast<model::Sort>((data[0] >> 5) % 3);
   if (data[0] & 128) options.min_percent = 1;
-  for (const reports::Report& report : reports::Reports()) Print(report, directory, options);
+  for (const reports::Report& report : reports::Reports()) {
+    if (report.print != nullptr && report.Prints(model::InputKind::kProfile))
+      Print(report, directory, options);
+  }
   return 0;
 }

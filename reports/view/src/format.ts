@@ -77,7 +77,7 @@ export interface Uncertain {
 }
 
 /** Returns whether the 95 % interval of the change contains 0. The interval is computed from those
- * of both values, as in `jprof compare` (reports/print/statistics.h). */
+ * of both values, as in `jprof compare` (model/values/statistics.h). */
 export function isWithinError(before: Uncertain, after: Uncertain): boolean {
   const [was, is] = [before, after].map(({ value, error, kind }) =>
     armsOf(value, error, kind, kind.oneSample ?? 0)) as [Arms, Arms];

@@ -12,7 +12,7 @@ export interface ProfileQuantity extends Quantity, Kind {
   metric: MetricInfo | null;  // null for calls
 }
 
-/** Combines differences between runs, as in reports/combined/time_estimate.h: those of the whole time, and
+/** Combines differences between runs, as in model/combined/time_estimate.h: those of the whole time, and
  * those of the share of what is outside the value. */
 function runArmOf(metric: MetricInfo, total: () => number): Pick<Kind, "runArm"> {
   if (!metric.run_arms) return {};

@@ -403,7 +403,7 @@ test("numbers: units, separators, intervals", () => {
   const measured = { unit: "ns", whole: false, independent: false };
   const sampled = { unit: "ns", whole: false, independent: true };
   const samples = { unit: "samples", whole: true, independent: true };
-  // Of measured values the whole interval must be narrower than the value (reports/tree/rows.h).
+  // Of measured values the whole interval must be narrower than the value (model/tree/rows.h).
   assert.equal(view.formatUncertain(10, 10, measured), "<29.6 ns");
   assert.equal(view.formatUncertain(100, 40, measured), "<178 ns");
   assert.equal(view.formatUncertain(100, 10, measured), "100 ns");

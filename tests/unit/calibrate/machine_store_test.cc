@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "calibrate/train/table_store.h"
+#include "calibrate/store/table_store.h"
 
 namespace jprof::calibrate {
 namespace {

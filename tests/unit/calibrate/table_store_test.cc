@@ -1,4 +1,4 @@
-#include "calibrate/train/table_store.h"
+#include "calibrate/store/table_store.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,12 +1,12 @@
-#include "reports/itrace/arc_model.h"
+#include "model/itrace/arc_model.h"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 #include <set>
 
-#include "reports/itrace/arc_sums.h"
-#include "reports/itrace/run_counts.h"
+#include "model/itrace/arc_sums.h"
+#include "model/itrace/run_counts.h"
 #include "tests/unit/reports/arc_simulation.h"
 
 namespace jprof::reports {
@@ -16,16 +16,16 @@ using profile::Branch;
 using Kind = profile::BranchKind;
 using Path = ArcSimulation::Path;
 
-ArcTrace Walk(const std::vector<Branch>& branches, const ArcWalk::Locate& locate) {
-  ArcWalk walk(locate);
+model::ArcTrace Walk(const std::vector<Branch>& branches, const model::ArcWalk::Locate& locate) {
+  model::ArcWalk walk(locate);
   for (const Branch& branch : branches) walk.Add(branch);
   return walk.Take();
 }
 
-std::map<Path, ArcSimulation::Sums> ContextsOf(const ArcTrace& trace) {
+std::map<Path, ArcSimulation::Sums> ContextsOf(const model::ArcTrace& trace) {
   std::map<Path, ArcSimulation::Sums> contexts;
   std::vector<Path> paths;
-  for (const ArcNode& node : trace.nodes) {
+  for (const model::ArcNode& node : trace.nodes) {
     paths.push_back(node.parent == 0xffffffffu ? Path() : paths[node.parent]);
     paths.back().push_back(node.function);
     const ArcSimulation::Sums sums = {node.calls, node.self, node.repeats, node.system_calls};
@@ -38,7 +38,7 @@ class Simulations : public testing::TestWithParam<unsigned> {};
 
 TEST_P(Simulations, TheTreeIsThatOfTheProgram) {
   const ArcSimulation program(GetParam(), 3000);
-  const ArcTrace trace = Walk(program.branches, ArcSimulation::Locate);
+  const model::ArcTrace trace = Walk(program.branches, ArcSimulation::Locate);
   EXPECT_EQ(ContextsOf(trace), program.contexts);
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> calls;
   for (const auto& [arc, count] : trace.calls)
@@ -51,7 +51,7 @@ TEST_P(Simulations, TheTreeIsThatOfTheProgram) {
 // arc to the first place of each.
 TEST_P(Simulations, SumsAreThoseOfTheirDefinitions) {
   const ArcSimulation program(GetParam(), 3000);
-  const ArcTrace trace = Walk(program.branches, ArcSimulation::Locate);
+  const model::ArcTrace trace = Walk(program.branches, ArcSimulation::Locate);
   std::map<uint32_t, uint64_t> self, cumulative, called;
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> arcs;
   for (const auto& [path, sums] : program.contexts) {
@@ -64,13 +64,13 @@ TEST_P(Simulations, SumsAreThoseOfTheirDefinitions) {
       if (i > 0) arcs[{path[i - 1], path[i]}] += sums.self;
     }
   }
-  const ArcSums sums = SumUp(trace, 200);
+  const model::ArcSums sums = model::SumUp(trace, 200);
   for (uint32_t function = 0; function < sums.functions.size(); ++function) {
     EXPECT_EQ(sums.functions[function].self, self[function]) << function;
     EXPECT_EQ(sums.functions[function].cumulative, cumulative[function]) << function;
     EXPECT_EQ(sums.functions[function].calls, called[function]) << function;
   }
-  for (const ArcSum& arc : sums.arcs) {
+  for (const model::ArcSum& arc : sums.arcs) {
     EXPECT_EQ(arc.instructions, (arcs[{arc.caller, arc.callee}])) << arc.caller << arc.callee;
     EXPECT_EQ(arc.calls, (program.calls.contains({arc.caller, arc.callee})
                               ? program.calls.at({arc.caller, arc.callee})
@@ -80,17 +80,17 @@ TEST_P(Simulations, SumsAreThoseOfTheirDefinitions) {
 
 TEST_P(Simulations, NothingIsLost) {
   const ArcSimulation program(GetParam(), 2000);
-  const ArcTrace trace = Walk(program.branches, ArcSimulation::Locate);
+  const model::ArcTrace trace = Walk(program.branches, ArcSimulation::Locate);
   uint64_t all = 0;
   for (const Branch& branch : program.branches) all += branch.instructions;
-  const ArcSums sums = SumUp(trace, 200);
+  const model::ArcSums sums = model::SumUp(trace, 200);
   uint64_t self = 0;
-  for (const FunctionSums& function : sums.functions) self += function.self;
+  for (const model::FunctionSums& function : sums.functions) self += function.self;
   EXPECT_EQ(self, all);
-  EXPECT_EQ(sums.functions[kThreadFunction].cumulative, all);
+  EXPECT_EQ(sums.functions[model::kThreadFunction].cumulative, all);
   EXPECT_EQ(trace.instructions, all);
   std::map<uint32_t, uint64_t> into;
-  for (const ArcSum& arc : sums.arcs) into[arc.callee] += arc.instructions;
+  for (const model::ArcSum& arc : sums.arcs) into[arc.callee] += arc.instructions;
   for (const auto& [function, instructions] : into)
     EXPECT_EQ(instructions, sums.functions[function].cumulative) << function;
 }
@@ -112,11 +112,11 @@ TEST_P(Simulations, DamagedRecordsLoseNothing) {
                         .instructions = random() % 100});
     all += branches.back().instructions;
   }
-  const ArcTrace trace = Walk(branches, ArcSimulation::Locate);
-  const ArcSums sums = SumUp(trace, 200);
-  EXPECT_EQ(sums.functions[kThreadFunction].cumulative, all);
-  const ArcTrace merged = MergeThreads(trace);
-  EXPECT_EQ(SumUp(merged, 200).functions[kThreadFunction].cumulative, all);
+  const model::ArcTrace trace = Walk(branches, ArcSimulation::Locate);
+  const model::ArcSums sums = model::SumUp(trace, 200);
+  EXPECT_EQ(sums.functions[model::kThreadFunction].cumulative, all);
+  const model::ArcTrace merged = model::MergeThreads(trace);
+  EXPECT_EQ(model::SumUp(merged, 200).functions[model::kThreadFunction].cumulative, all);
 }
 
 TEST_P(Simulations, MergedThreadsAreOneTree) {
@@ -129,7 +129,7 @@ TEST_P(Simulations, MergedThreadsAreOneTree) {
   std::map<Path, ArcSimulation::Sums> twice = program.contexts;
   for (auto& [path, sums] : twice)
     sums = {2 * sums.calls, 2 * sums.self, 2 * sums.repeats, 2 * sums.system_calls};
-  EXPECT_EQ(ContextsOf(MergeThreads(Walk(branches, ArcSimulation::Locate))), twice);
+  EXPECT_EQ(ContextsOf(model::MergeThreads(Walk(branches, ArcSimulation::Locate))), twice);
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, Simulations, testing::Range(1u, 21u));
@@ -141,10 +141,11 @@ class ArcWalkTest : public testing::Test {
   static constexpr uint64_t kA = 0x2000, kB = 0x3000, kC = 0x4000, kStub = 0x900020;
   static constexpr uint64_t kUnnamed = 0xa00000, kResolver = 0xb00000;
 
-  static CodeAt Locate(uint32_t pid, uint64_t address, uint64_t time) {
+  static model::CodeAt Locate(uint32_t pid, uint64_t address, uint64_t time) {
     if (address >= kResolver)
       return {.function = 60, .module = 2, .start = kResolver, .entry = address == kResolver};
-    if (address >= kUnnamed) return {.function = 50, .module = 1, .kind = CodeAt::Kind::kUnnamed};
+    if (address >= kUnnamed)
+      return {.function = 50, .module = 1, .kind = model::CodeAt::Kind::kUnnamed};
     return ArcSimulation::Locate(pid, address, time);
   }
 
@@ -173,7 +174,7 @@ class ArcWalkTest : public testing::Test {
   }
 
   std::vector<Branch> branches_;
-  ArcTrace trace_;
+  model::ArcTrace trace_;
 };
 
 using Instructions = std::map<std::string, uint64_t>;
@@ -275,8 +276,8 @@ TEST_F(ArcWalkTest, ATraceWithoutItsBeginningIsWalked) {
 }
 
 TEST_F(ArcWalkTest, StraightRunsAreReported) {
-  std::vector<StraightRun> runs;
-  ArcWalk walk(Locate, [&](const StraightRun& run) { runs.push_back(run); });
+  std::vector<model::StraightRun> runs;
+  model::ArcWalk walk(Locate, [&](const model::StraightRun& run) { runs.push_back(run); });
   Add(Kind::kBegin, 0, kA);
   Add(Kind::kTaken, kA + 8, kA);
   Add(Kind::kSignal, kA + 4, kB);

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "reports/itrace/arc_model.h"
+#include "model/itrace/arc_model.h"
 
 namespace jprof::reports {
 
@@ -21,24 +21,24 @@ class ArcSimulation {
   };
 
   static constexpr uint32_t kFunctions = 8;  // kFirstCode and up; the last ends signals
-  static constexpr uint32_t kRestorer = kFirstCode + kFunctions - 1;
+  static constexpr uint32_t kRestorer = model::kFirstCode + kFunctions - 1;
   static constexpr uint64_t kFunctionBytes = 0x1000, kStubs = 0x900000, kStubBytes = 16;
 
   ArcSimulation(unsigned seed, size_t most_branches) : random_(seed), most_(most_branches) {
-    Add(profile::BranchKind::kBegin, 0, Entry(kFirstCode), 0);
-    steps_.push_back({kFirstCode, true});
-    Count(kThreadFunction);
+    Add(profile::BranchKind::kBegin, 0, Entry(model::kFirstCode), 0);
+    steps_.push_back({model::kFirstCode, true});
+    Count(model::kThreadFunction);
     while (branches.size() < most_) Body();
     Add(profile::BranchKind::kEnd, at_, 0, 3);
   }
 
-  static CodeAt Locate(uint32_t, uint64_t address, uint64_t) {
+  static model::CodeAt Locate(uint32_t, uint64_t address, uint64_t) {
     if (address >= kStubs) {
       const auto function = static_cast<uint32_t>((address - kStubs) / kStubBytes);
       return {.function = 100 + function,
               .module = 1,
               .start = kStubs + function * kStubBytes,
-              .kind = CodeAt::Kind::kLinkage};
+              .kind = model::CodeAt::Kind::kLinkage};
     }
     const auto function = static_cast<uint32_t>(address / kFunctionBytes);
     return {.function = function,
@@ -60,14 +60,14 @@ class ArcSimulation {
 
   static uint64_t Entry(uint32_t function) { return function * kFunctionBytes; }
   uint32_t Random(uint32_t below) { return static_cast<uint32_t>(random_() % below); }
-  uint32_t AnyFunction() { return kFirstCode + Random(kFunctions - 1); }
+  uint32_t AnyFunction() { return model::kFirstCode + Random(kFunctions - 1); }
   uint32_t current() const { return steps_.back().function; }
   // Calls and returns are below the middle of a function, other branches above it.
   uint64_t Site() { return Entry(current()) + 0x20 + 0x20 * uint64_t{Random(0x30)}; }
   uint64_t Middle(uint32_t function) { return Entry(function) + 0x800 + Random(0x700); }
 
   Path PathNow() const {
-    Path path = {kThreadFunction};
+    Path path = {model::kThreadFunction};
     for (const Step& step : steps_) path.push_back(step.function);
     return path;
   }
@@ -181,10 +181,10 @@ class ArcSimulation {
     Add(Kind::kSignal, back, Entry(handler), Some());
     const size_t size = steps_.size();
     const uint32_t interrupted = current();
-    steps_.push_back({kSignalFunction, true});
+    steps_.push_back({model::kSignalFunction, true});
     Count(interrupted);
     steps_.push_back({handler, true});
-    Count(kSignalFunction);
+    Count(model::kSignalFunction);
     const size_t left = Body();
     if (left < size) return left;
     if (steps_.size() == size) return size;
@@ -205,8 +205,10 @@ class ArcSimulation {
     const auto above =
         std::find_if(steps_.begin() + static_cast<ptrdiff_t>(target) + 1, steps_.end(),
                      [&](const Step& step) { return step.function == function; });
-    if (!is_top || function == kSignalFunction || above != steps_.end()) return steps_.size();
-    const bool in_handler = steps_[frame - 1].function == kSignalFunction;  // would end the signal
+    if (!is_top || function == model::kSignalFunction || above != steps_.end())
+      return steps_.size();
+    const bool in_handler =
+        steps_[frame - 1].function == model::kSignalFunction;  // would end the signal
     Add(in_handler || Random(2) == 0 ? Kind::kJump : Kind::kReturn, Middle(current()),
         Middle(function), Some());
     steps_.resize(target + 1);

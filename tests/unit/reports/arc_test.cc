@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<std::string> PrintedArc(const fs::path& directory, const ArcOptions& options) {
-  auto arcs = OpenArcRecording(directory);
+Result<std::string> PrintedArc(const fs::path& directory, const Options& options) {
+  auto arcs = model::OpenArcRecording(directory);
   if (!arcs) return std::unexpected(arcs.error());
   return PrintedText([&](Output& out) { return PrintArc(*arcs, options, out); });
 }
@@ -31,7 +31,7 @@ std::string Replaced(std::string text, const std::string& what, const std::strin
 
 struct ArcCase {
   const char* golden;
-  ArcOptions options;
+  Options options;
 };
 
 void PrintTo(const ArcCase& one, std::ostream* out) { *out << one.golden; }
@@ -81,18 +81,19 @@ std::set<std::string> ArcHeadings(const std::string& text, const std::string& fi
 TEST(ArcReport, TheListedColumnsAreThePrintedOnes) {
   const MadeArcRecording made;
   const std::string text = PrintedArc(made.directory(), {}).value();
-  const auto listed = [](const ReportEntry& report) {
+  const auto listed = [](std::span<const ColumnHelp> columns) {
     std::string all;
-    for (const ColumnHelp& column : report.columns) all += std::string(column.name) + " ";
+    for (const ColumnHelp& column : columns) all += std::string(column.name) + " ";
     return ArcHeadings(all, all.substr(0, 1));
   };
-  EXPECT_EQ(ArcHeadings(text, "  SELF  SELF%"), listed(kArcReport));
-  EXPECT_EQ(ArcHeadings(text.substr(text.rfind("CUM   CUM%")), "CUM"), listed(kArcCalls));
+  const Report& report = DefaultReport(model::InputKind::kTrace);
+  EXPECT_EQ(ArcHeadings(text, "  SELF  SELF%"), listed(report.columns));
+  EXPECT_EQ(ArcHeadings(text.substr(text.rfind("CUM   CUM%")), "CUM"), listed(report.more_columns));
 }
 
 TEST(ArcReport, WrongUseNamesTheNextStep) {
   const MadeArcRecording made;
-  const auto error = [&](const ArcOptions& options) {
+  const auto error = [&](const Options& options) {
     const auto printed = PrintedArc(made.directory(), options);
     return printed ? "none" : printed.error().message;
   };
@@ -138,17 +139,17 @@ TEST(ArcReport, ChangedBytesAreReadOrRefused) {
     std::string changed = whole;
     changed[random() % changed.size()] = static_cast<char>(random());
     std::ofstream(path, std::ios::binary) << changed;
-    auto arcs = OpenArcRecording(made.directory());
+    auto arcs = model::OpenArcRecording(made.directory());
     if (!arcs) continue;
-    const ArcTrace trace = WalkArcs(*arcs);
-    const ArcSums sums = SumUp(trace, arcs->code->functions().size());
-    EXPECT_EQ(sums.functions[kThreadFunction].cumulative, trace.instructions);
+    const model::ArcTrace trace = model::WalkArcs(*arcs);
+    const model::ArcSums sums = model::SumUp(trace, arcs->code->functions().size());
+    EXPECT_EQ(sums.functions[model::kThreadFunction].cumulative, trace.instructions);
   }
 }
 
 TEST(ArcReport, EachVersionOfTheCodeHasItsName) {
   const MadeArcRecording made;
-  auto arcs = OpenArcRecording(made.directory());
+  auto arcs = model::OpenArcRecording(made.directory());
   ASSERT_TRUE(arcs);
   const auto name = [&](uint64_t address, uint64_t time) {
     return arcs->code->functions()[arcs->code->At(16, address, time).function].name;
@@ -166,8 +167,9 @@ TEST(ArcReport, EachVersionOfTheCodeHasItsName) {
 TEST(ArcCode, AMappingThatIsFoundLaterIsUsed) {
   a2n::Resolver resolver;
   resolver.Map(16, 500, {.start = 0x400000, .length = 0x1000, .path = "/nonexistent/lib.so"});
-  const CodeChange changes[] = {{0, 16, 0, ~uint64_t{0}, false}, {500, 16, 0x400000, 0x1000, true}};
-  ArcCode code(resolver, changes);
+  const model::CodeChange changes[] = {{0, 16, 0, ~uint64_t{0}, false},
+                                       {500, 16, 0x400000, 0x1000, true}};
+  model::ArcCode code(resolver, changes);
   const auto name = [&](uint64_t address, uint64_t time) {
     return code.functions()[code.At(16, address, time).function].name;
   };

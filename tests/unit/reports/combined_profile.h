@@ -10,8 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "model/combined/combined.h"
 #include "profile/files/whole_file.h"
-#include "reports/combined/combined.h"
+#include "reports/combined/combined_report.h"
 #include "tests/unit/reports/sampled_profile.h"
 
 namespace jprof::reports {
@@ -126,26 +127,26 @@ class MadeCombined {
   profile::CombinedMeta& meta() { return meta_; }
   const std::filesystem::path& directory() const { return directory_; }
 
-  Combined Open() const {
+  model::Combined Open() const {
     const auto open = [&](const profile::Run& run) {
       Result<profile::Reader> reader = profile::Reader::Open(directory_ / run.profile);
       EXPECT_TRUE(reader) << reader.error().message;
-      return Source{.reader = std::move(*reader)};
+      return model::Source{.reader = std::move(*reader)};
     };
-    Combined combined = {
+    model::Combined combined = {
         .meta = meta_, .directory = directory_, .counted = open(meta_.runs[0]), .sampled = {}};
     for (size_t run = 1; run < meta_.runs.size(); ++run)
       combined.sampled.push_back(open(meta_.runs[run]));
     return combined;
   }
 
-  Result<CombinedView> Load() const {
-    Combined combined = Open();
-    return LoadCombined(combined);
+  Result<model::CombinedView> Load() const {
+    model::Combined combined = Open();
+    return model::LoadCombined(combined);
   }
 
   Printed Print(const Options& options) const {
-    Combined combined = Open();
+    model::Combined combined = Open();
     char* text = nullptr;
     size_t size = 0;
     std::FILE* file = open_memstream(&text, &size);
@@ -167,7 +168,7 @@ class MadeCombined {
 };
 
 // The index of each context by its path: "A.main()V;B.run()V;".
-inline std::map<std::string, size_t> PathsOf(const CombinedTree& tree) {
+inline std::map<std::string, size_t> PathsOf(const model::CombinedTree& tree) {
   std::map<std::string, size_t> paths;
   std::vector<std::string> texts(tree.contexts.size());
   for (size_t i = 0; i < tree.contexts.size(); ++i) {

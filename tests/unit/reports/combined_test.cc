@@ -18,9 +18,9 @@ namespace fs = std::filesystem;
 
 // A context of a loaded view by its path, without signatures: "A.main B.run".
 struct Found {
-  const CombinedTree& tree;
+  const model::CombinedTree& tree;
   size_t index;
-  const CombinedContext& context() const { return tree.contexts[index]; }
+  const model::CombinedContext& context() const { return tree.contexts[index]; }
   double own(size_t run = 0) const { return tree.Samples(index, run); }
   double all(size_t run = 0) const { return tree.AllSamples(index, run); }
 };
@@ -44,7 +44,7 @@ class CombinedViewOf {
     EXPECT_TRUE(view_) << view_.error().message;
     for (const auto& [path, index] : PathsOf(view_->tree)) paths_[WithoutSignatures(path)] = index;
   }
-  const CombinedView& view() const { return *view_; }
+  const model::CombinedView& view() const { return *view_; }
   Found At(const std::string& stack) const {
     const auto found = paths_.find(KeyOf(stack));
     EXPECT_NE(found, paths_.end()) << stack << " is not in:\n" << All();
@@ -59,7 +59,7 @@ class CombinedViewOf {
 
  private:
   MadeCombined made_;
-  Result<CombinedView> view_;
+  Result<model::CombinedView> view_;
   std::map<std::string, size_t> paths_;
 };
 
@@ -270,7 +270,7 @@ TEST(CombinedTree, NothingIsLost) {
     calls += value;
   }
   const CombinedViewOf made(counted, sampled);
-  const CombinedTree& tree = made.view().tree;
+  const model::CombinedTree& tree = made.view().tree;
   uint64_t all_calls = tree.folded.calls;
   double own[2] = {};
   for (size_t i = 0; i < tree.contexts.size(); ++i) {
@@ -417,7 +417,8 @@ TEST(CombinedReport, CollapsedStacksHaveANameInEachFrameAndTheWholeTime) {
 TEST(CombinedReport, TheListedColumnsAreThePrintedOnes) {
   const Printed printed = DemoCombined().Print({.format = Format::kMarkdown});
   std::set<std::string> listed, heading;
-  for (const ColumnHelp& column : kCombinedReport.columns) listed.emplace(column.name);
+  for (const ColumnHelp& column : DefaultReport(model::InputKind::kCombined).columns)
+    listed.emplace(column.name);
   std::istringstream names(printed.text.substr(0, printed.text.find('\n')));
   for (std::string name; names >> name;)
     if (name != "|") heading.insert(name);
@@ -477,7 +478,7 @@ TEST(CombinedReport, DifferencesOfTheRunsAreNamedLargestFirst) {
   const auto view = made.Load();
   ASSERT_TRUE(view);
   std::vector<std::string> texts;
-  for (const RunDifference& difference : view->differences) texts.push_back(difference.text);
+  for (const model::RunDifference& difference : view->differences) texts.push_back(difference.text);
   ASSERT_GE(texts.size(), 4u);
   EXPECT_EQ(texts[0], "exit status: sampled-1 0, sampled-2 137");
   EXPECT_EQ(texts[1], "output: that of sampled-2 differs from that of sampled-1");
@@ -487,7 +488,7 @@ TEST(CombinedReport, DifferencesOfTheRunsAreNamedLargestFirst) {
 
 TEST(CombinedReport, SiblingsAreSortedAsRequested) {
   const MadeCombined made = DemoCombined();
-  const auto names = [&](std::optional<Sort> sort) {
+  const auto names = [&](std::optional<model::Sort> sort) {
     std::vector<std::string> found;
     for (const oracle::CsvRow& row : CsvOf(made, {.sort = sort, .depth = 2})) {
       const std::string& name = row.fields.at("name");
@@ -495,12 +496,12 @@ TEST(CombinedReport, SiblingsAreSortedAsRequested) {
     }
     return found;
   };
-  const auto first = [&](std::optional<Sort> sort) { return names(sort).front(); };
+  const auto first = [&](std::optional<model::Sort> sort) { return names(sort).front(); };
   EXPECT_TRUE(first({}).contains("Demo.work"));
   EXPECT_TRUE(names({}).back().contains("Demo.unsampled"));
-  EXPECT_TRUE(names(Sort::kBase)[1].contains("Demo.uncounted"));
-  EXPECT_TRUE(names(Sort::kCalls)[1].contains("Demo.unsampled"));
-  EXPECT_TRUE(names(Sort::kFirst)[1].contains("read0"));
+  EXPECT_TRUE(names(model::Sort::kBase)[1].contains("Demo.uncounted"));
+  EXPECT_TRUE(names(model::Sort::kCalls)[1].contains("Demo.unsampled"));
+  EXPECT_TRUE(names(model::Sort::kFirst)[1].contains("read0"));
 }
 
 // b is below itself, by way of a, and so is a.
@@ -523,7 +524,7 @@ TEST(CombinedReport, ACallOfARecursionIsAnOutermostOne) {
   std::string meta = kCountedMeta;
   meta.replace(meta.find("\"fold_recursion\":true"), 21, "\"fold_recursion\":false");
   const MadeCombined made = Recursion(meta);
-  const Result<CombinedView> view = made.Load();
+  const Result<model::CombinedView> view = made.Load();
   ASSERT_TRUE(view);
   const auto paths = PathsOf(view->tree);
   for (const char* path : {"A.main()V;A.a()V;", "A.main()V;A.a()V;A.b()V;"}) {
@@ -553,10 +554,10 @@ TEST(CombinedReport, WhereRecursionWasFoldedTheTimeIsOfAnEntryAndMarked) {
 // The times of one context are the same texts in log-rt.
 TEST(CombinedReport, LogRtPrintsTheSameMarks) {
   const MadeCombined made = Recursion(kCountedMeta);
-  Combined combined = made.Open();
-  const Result<CombinedView> view = LoadCombined(combined);
+  model::Combined combined = made.Open();
+  const Result<model::CombinedView> view = model::LoadCombined(combined);
   ASSERT_TRUE(view);
-  combined.counted.production = ProductionOf(*view);
+  combined.counted.production = model::ProductionOf(*view);
   Result<std::string> log_rt =
       PrintedText([&](Output& out) { return PrintLogRt(combined.counted, {.merged = true}, out); });
   ASSERT_TRUE(log_rt);

@@ -25,7 +25,7 @@ class Compare : public testing::Test {
   }
 
   template <typename Profile>
-  Source Open(Profile profile, const std::string& name) {
+  model::Source Open(Profile profile, const std::string& name) {
     const fs::path directory = fs::path(testing::TempDir()) /
                                ("compare-" + name + "-" + std::to_string(getpid()) + ".jprof");
     directories_.push_back(directory);
@@ -37,7 +37,7 @@ class Compare : public testing::Test {
   }
 
   Result<Comparison> Two(auto a, auto b, const CompareOptions& options = {}) {
-    Source source_a = Open(std::move(a), "a"), source_b = Open(std::move(b), "b");
+    model::Source source_a = Open(std::move(a), "a"), source_b = Open(std::move(b), "b");
     return CompareTwo(source_a, source_b, options);
   }
 
@@ -254,7 +254,7 @@ TEST_F(Compare, FlatAgainstContextual) {
   take({{ids[0]}, {ids[4]}, {ids[2]}, {ids[3]}}, 100);
   take({{ids[0]}, {ids[4]}, {ids[2]}, {ids[3]}, {ids[2]}}, 50);  // recursion: b counts once
   take({{ids[0]}}, 50);
-  Source source = Open(made, "flat");
+  model::Source source = Open(made, "flat");
   const auto flat = CompareWithin(source, {});
   ASSERT_TRUE(flat) << flat.error().message;
   const HotMethod& hot = flat->by_self[0];
@@ -275,7 +275,7 @@ TEST_F(Compare, FlatAgainstContextual) {
 }
 
 TEST_F(Compare, WhatWeighsIsCountedByItsSamples) {
-  Source a = Open(DemoSamples(), "a"), b = Open(DemoSamples(), "b");
+  model::Source a = Open(DemoSamples(), "a"), b = Open(DemoSamples(), "b");
   const auto bytes = CompareTwo(a, b, {.metric = "ALLOCATED_BYTES"});
   ASSERT_TRUE(bytes) << bytes.error().message;
   EXPECT_EQ(bytes->sides[0].inside.samples, 3);
@@ -292,9 +292,9 @@ TEST_F(Compare, WeightedSharesHoldTheTruth) {
   const Side side = {.sampled = true, .counted = true};
   int held = 0;
   for (int round = 0; round < 2000; ++round) {
-    Amount part, whole;
+    model::Amount part, whole;
     for (int i = 0; i < 500; ++i) {
-      const Amount one = {.value = weight(random), .samples = 1};
+      const model::Amount one = {.value = weight(random), .samples = 1};
       whole += one;
       if (random() % 10 == 0) part += one;
     }
@@ -305,7 +305,7 @@ TEST_F(Compare, WeightedSharesHoldTheTruth) {
 }
 
 // One side of a case in changes.json.
-Amount CaseOf(const nlohmann::json& of, Side& side) {
+model::Amount CaseOf(const nlohmann::json& of, Side& side) {
   side.sampled = side.counted = of.contains("samples");
   if (!side.sampled) return {.value = of["value"], .error = of["error"]};
   const double one = of["one_sample"], samples = of["samples"];
@@ -321,8 +321,8 @@ TEST_F(Compare, ChangesOfValuesAreWithinTheirErrorsInTheSameCasesAsInTheView) {
   for (const auto& one : cases) {
     Comparison comparison;
     comparison.absolute = true;
-    const std::array<Amount, 2> amounts = {CaseOf(one["old"], comparison.sides[0]),
-                                           CaseOf(one["new"], comparison.sides[1])};
+    const std::array<model::Amount, 2> amounts = {CaseOf(one["old"], comparison.sides[0]),
+                                                  CaseOf(one["new"], comparison.sides[1])};
     EXPECT_EQ(comparison.Of(amounts).within, one["within"].get<bool>()) << one["what"];
   }
 }
@@ -371,13 +371,13 @@ TEST_F(Compare, WrongUseIsOneClearLine) {
   profile::SyntheticProfile counts = DemoProfile();
   counts.meta = SampledMeta("", "calltree");
   says(Two(counts, DemoProfile()), "has no metric");
-  Source empty = Open(SampledProfile(kTimeMetrics, 1), "empty");
+  model::Source empty = Open(SampledProfile(kTimeMetrics, 1), "empty");
   says(CompareWithin(empty, {}), "nothing of 'samples'");
 }
 
 // On any damaged profile compare returns a result. Most useful under asan-ubsan.
 TEST_F(Compare, DamagedProfilesEndWithAnAnswer) {
-  Source good = Open(DemoSamples(), "good");
+  model::Source good = Open(DemoSamples(), "good");
   Open(DemoSamples(), "damaged");
   const fs::path directory = directories_.back();
   std::mt19937 random(9);
@@ -394,7 +394,7 @@ TEST_F(Compare, DamagedProfilesEndWithAnAnswer) {
     if (random() % 10 == 0) bytes.resize(random() % bytes.size());
     std::ofstream(path, std::ios::binary) << bytes;
     if (Result<profile::Reader> reader = profile::Reader::Open(directory.string())) {
-      Source damaged{
+      model::Source damaged{
           .reader = std::move(*reader), .table = {}, .table_from = "", .uncalibrated = "none"};
       const auto both = CompareTwo(good, damaged, {.absolute = round % 2 == 0});
       const auto flat = CompareWithin(damaged, {});
@@ -412,7 +412,8 @@ TEST_F(Compare, DamagedProfilesEndWithAnAnswer) {
 
 TEST(ComparableName, LosesWhatIsNumberedAnew) {
   const auto of = [](std::string_view class_name, uint16_t flags = 0) {
-    return ComparableName({class_name, "m", "()V", flags}, std::string(class_name) + ".m()V");
+    return model::ComparableName({class_name, "m", "()V", flags},
+                                 std::string(class_name) + ".m()V");
   };
   EXPECT_EQ(of("a/B"), "a/B.m()V");
   EXPECT_EQ(of("a/B$$Lambda$14/0x0000000800c03000"), "a/B$$Lambda.m()V");

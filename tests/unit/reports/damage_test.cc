@@ -35,6 +35,7 @@ class Damage : public testing::Test {
   void PrintAll(int round) {
     const Format format = static_cast<Format>(round % 3);
     for (const Report& report : Reports()) {
+      if (!PrintsProfiles(report)) continue;
       const Printed printed = Print(report.name, directory_,
                                     {.format = format,
                                      .merged = round % 2 == 0,

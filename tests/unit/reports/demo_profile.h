@@ -106,21 +106,28 @@ struct Printed {
   Result<void> result;
 };
 
-// One report of a profile directory, as text.
+// Returns whether the report prints one profile as text.
+inline bool PrintsProfiles(const Report& report) {
+  return report.print != nullptr && report.Prints(model::InputKind::kProfile);
+}
+
+// Returns one report of a profile directory, as text.
 inline Printed Print(const std::string& report, const std::filesystem::path& directory,
                      const Options& options, std::optional<calibrate::Table> table = {}) {
   Result<profile::Reader> reader = profile::Reader::Open(directory);
   if (!reader) return {"", std::unexpected(reader.error())};
-  Source source{std::move(*reader), std::move(table), "table", "no table: run jprof calibrate"};
+  model::Source source{std::move(*reader), std::move(table), "table",
+                       "no table: run jprof calibrate"};
   source.merged = profile::ReadMerged(source.reader);
   char* text = nullptr;
   size_t size = 0;
   std::FILE* file = open_memstream(&text, &size);
   Printed printed;
   Output out(file);
+  model::Input input = std::move(source);
   for (const Report& one : Reports()) {
     if (one.name != report) continue;
-    printed.result = PrintReport(one, source, options, out);
+    printed.result = PrintReport(one, input, options, out);
     if (printed.result) printed.result = out.Finish();
   }
   std::fclose(file);

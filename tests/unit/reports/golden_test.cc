@@ -27,7 +27,7 @@ const Case kCases[] = {
     {"log_rt.txt", "log-rt", {}},
     {"log_rt_uncalibrated.txt", "log-rt", {}, false},
     {"log_rt_raw.txt", "log-rt", {.cumulative = true, .raw = true, .static_letters = true}},
-    {"log_rt_merged.txt", "log-rt", {.merged = true, .sort = Sort::kBase}},
+    {"log_rt_merged.txt", "log-rt", {.merged = true, .sort = model::Sort::kBase}},
     {"log_rt_folded.txt", "log-rt", {.min_percent = 10, .depth = 2}},
     {"log_rt.json", "log-rt", {.format = Format::kJson}},
     {"log_rt.csv", "log-rt", {.format = Format::kCsv, .cumulative = true}},

@@ -1,5 +1,5 @@
 // A counted profile whose overheads are known, and samples of the same program.
-#include "reports/combined/refit.h"
+#include "model/combined/refit.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -60,7 +60,7 @@ class Refit : public testing::Test {
 
   fs::path Path(const std::string& name) const { return folder_ / name; }
 
-  Source Open(const std::string& name, std::optional<calibrate::Table> table = {}) const {
+  model::Source Open(const std::string& name, std::optional<calibrate::Table> table = {}) const {
     auto reader = profile::Reader::Open(Path(name).string());
     EXPECT_TRUE(reader);
     return {std::move(*reader), std::move(table), "table", "no table: run jprof calibrate"};
@@ -85,17 +85,17 @@ TEST_F(Refit, FindsTheOverheadThatTheProgramShowed) {
   WriteCounted();
   WriteSampled("sampled-1");
   WriteSampled("sampled-2");
-  Source counted = Open("counted", Trained());
-  std::vector<Source> sampled;
+  model::Source counted = Open("counted", Trained());
+  std::vector<model::Source> sampled;
   sampled.push_back(Open("sampled-1"));
   sampled.push_back(Open("sampled-2"));
-  const auto refitting = RefitToSamples(counted, sampled);
+  const auto refitting = model::RefitToSamples(counted, sampled);
   ASSERT_TRUE(refitting) << refitting.error().message;
   EXPECT_EQ(refitting->methods, 1u + kMethods);
   EXPECT_EQ(refitting->runs, 2u);
   EXPECT_EQ(refitting->uncounted, 0);
   EXPECT_NEAR(refitting->refitted, 2.0 * kMethods * kCalls * kOverhead, 5e7);
-  for (const RefitKey& key : refitting->keys) {
+  for (const model::RefitKey& key : refitting->keys) {
     EXPECT_EQ(key.trained.overhead, 15'000);
     if (key.events < 1000) continue;
     EXPECT_NEAR(key.overhead, kOverhead, 4 * key.error) << ToString(key.key);
@@ -106,15 +106,15 @@ TEST_F(Refit, FindsTheOverheadThatTheProgramShowed) {
 TEST_F(Refit, ReportsUseItAndSaySo) {
   WriteCounted();
   WriteSampled("sampled");
-  Source counted = Open("counted", Trained());
-  std::vector<Source> sampled;
+  model::Source counted = Open("counted", Trained());
+  std::vector<model::Source> sampled;
   sampled.push_back(Open("sampled"));
-  const auto refitting = RefitToSamples(counted, sampled);
+  const auto refitting = model::RefitToSamples(counted, sampled);
   ASSERT_TRUE(refitting);
-  UseRefitted(counted, *refitting);
+  model::UseRefitted(counted, *refitting);
   const Printed before = Print("methods", Path("counted"), {}, Trained());
   EXPECT_EQ(before.text.find("refitted"), std::string::npos);
-  const auto forest = LoadForest(counted, {});
+  const auto forest = model::LoadForest(counted, {});
   ASSERT_TRUE(forest);
   EXPECT_NEAR(forest->metrics[0].adjust, 2.0 * kMethods * kCalls * kOverhead, 1e8);
   EXPECT_GT(forest->metrics[0].error, 0);
@@ -139,10 +139,11 @@ TEST_F(Refit, NamesWhatIsMissing) {
                R"("period_unit":"ns","period_clock":"elapsed"})");
   const auto message = [&](const std::string& counted_name, bool with_table,
                            const std::string& sampled_name) {
-    Source counted = Open(counted_name, with_table ? std::optional(Trained()) : std::nullopt);
-    std::vector<Source> sampled;
+    model::Source counted =
+        Open(counted_name, with_table ? std::optional(Trained()) : std::nullopt);
+    std::vector<model::Source> sampled;
     if (!sampled_name.empty()) sampled.push_back(Open(sampled_name));
-    const auto refitting = RefitToSamples(counted, sampled);
+    const auto refitting = model::RefitToSamples(counted, sampled);
     return refitting ? "none" : refitting.error().message;
   };
   const auto has = [](const std::string& text, const std::string& part) {

@@ -64,12 +64,23 @@ Names PrintedColumns(const Report& report) {
 
 TEST(ReportList, TheListedColumnsAreThePrintedOnes) {
   for (const Report& report : Reports()) {
+    if (!PrintsProfiles(report)) continue;
     Names listed;
     for (const ColumnHelp& column : report.columns) {
       EXPECT_TRUE(listed.insert(std::string(column.name)).second) << column.name;
       EXPECT_FALSE(column.meaning.empty()) << column.name;
     }
     EXPECT_EQ(listed, PrintedColumns(report)) << report.name;
+  }
+}
+
+TEST(ReportList, EveryKindOfInputHasAReportThatIsPrintedWithoutAName) {
+  using enum model::InputKind;
+  const std::map<model::InputKind, std::string> names = {
+      {kProfile, "log-rt"}, {kCombined, "combined"}, {kTicks, "tprof"}, {kTrace, "arc"}};
+  for (const auto& [kind, name] : names) {
+    EXPECT_EQ(DefaultReport(kind).name, name);
+    EXPECT_NE(DefaultReport(kind).print, nullptr);
   }
 }
 

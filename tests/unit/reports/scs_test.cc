@@ -131,7 +131,7 @@ TEST(Scs, EveryFormatAddsUpToTheSamplesTaken) {
     const SampledProfile profile = RandomSamples(seed);
     for (const Options& shown :
          {Options{}, Options{.merged = true}, Options{.min_percent = 3},
-          Options{.sort = Sort::kBase, .depth = 3}, Options{.merged = true, .depth = 2}}) {
+          Options{.sort = model::Sort::kBase, .depth = 3}, Options{.merged = true, .depth = 2}}) {
       Options options = shown;
       options.format = Format::kCsv;
       const auto rows = oracle::ParseCsv(PrintSampled(profile, "scs", options));

@@ -1,6 +1,6 @@
 // Intervals against the slow way: draw from a known truth many times and count how often the
 // interval holds it.
-#include "reports/print/statistics.h"
+#include "model/values/statistics.h"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ TEST(Statistics, WilsonHoldsTheTruth95TimesIn100) {
   for (const double truth : {0.005, 0.05, 0.3, 0.5, 0.9}) {
     for (const int trials : {100, 1000, 10000}) {
       std::binomial_distribution<int> hits(trials, truth);
-      const double held = Covered([&] { return Wilson(hits(random), trials).Holds(truth); });
+      const double held = Covered([&] { return model::Wilson(hits(random), trials).Holds(truth); });
       EXPECT_GT(held, 0.90) << truth << " of " << trials;
       EXPECT_LT(held, 0.99) << truth << " of " << trials;
     }
@@ -35,7 +35,7 @@ TEST(Statistics, PoissonHoldsTheTruth) {
   std::mt19937 random(2);
   for (const double truth : {2.0, 10.0, 400.0}) {
     std::poisson_distribution<int> count(truth);
-    const double held = Covered([&] { return Poisson(count(random)).Holds(truth); });
+    const double held = Covered([&] { return model::Poisson(count(random)).Holds(truth); });
     EXPECT_GT(held, 0.92) << truth;
     EXPECT_LT(held, 0.985) << truth;
   }
@@ -47,7 +47,8 @@ TEST(Statistics, ChangeHoldsTheTruth) {
   for (const auto& [a, b] : shares) {
     std::binomial_distribution<int> hits_a(800, a), hits_b(3000, b);
     const double held = Covered([&] {
-      return Change(Wilson(hits_a(random), 800), Wilson(hits_b(random), 3000)).Holds(b - a);
+      return model::Change(model::Wilson(hits_a(random), 800), model::Wilson(hits_b(random), 3000))
+          .Holds(b - a);
     });
     EXPECT_GT(held, 0.92) << a << " " << b;
     EXPECT_LT(held, 0.985) << a << " " << b;
@@ -55,12 +56,12 @@ TEST(Statistics, ChangeHoldsTheTruth) {
 }
 
 TEST(Statistics, EndsStayInside) {
-  EXPECT_EQ(Wilson(0, 50).low, 0);
-  EXPECT_GT(Wilson(0, 50).high, 0.05);
-  EXPECT_EQ(Wilson(50, 50).high, 1);
-  EXPECT_EQ(Wilson(0, 0).high, 1);
-  EXPECT_EQ(Poisson(0).low, 0);
-  EXPECT_TRUE(Change({0, 0, 1}, {1, 1, 1}).Holds(1));
+  EXPECT_EQ(model::Wilson(0, 50).low, 0);
+  EXPECT_GT(model::Wilson(0, 50).high, 0.05);
+  EXPECT_EQ(model::Wilson(50, 50).high, 1);
+  EXPECT_EQ(model::Wilson(0, 0).high, 1);
+  EXPECT_EQ(model::Poisson(0).low, 0);
+  EXPECT_TRUE(model::Change({0, 0, 1}, {1, 1, 1}).Holds(1));
 }
 
 // Rank by counting who is below: the definition.
@@ -87,17 +88,17 @@ TEST(Statistics, RankCorrelationIsWhatTheDefinitionSays) {
       b.push_back(static_cast<double>(random() % 9));
     }
     const double slow = SlowRankCorrelation(a, b);
-    const double fast = RankCorrelation(a, b);
+    const double fast = model::RankCorrelation(a, b);
     if (std::isnan(slow)) {
       EXPECT_TRUE(std::isnan(fast));
     } else {
       EXPECT_NEAR(fast, slow, 1e-9);
     }
   }
-  EXPECT_NEAR(RankCorrelation({1, 2, 3}, {10, 20, 90}), 1, 1e-12);
-  EXPECT_NEAR(RankCorrelation({1, 2, 3}, {9, 5, 1}), -1, 1e-12);
-  EXPECT_TRUE(std::isnan(RankCorrelation({1, 2}, {1, 2})));
-  EXPECT_TRUE(std::isnan(RankCorrelation({1, 1, 1}, {1, 2, 3})));
+  EXPECT_NEAR(model::RankCorrelation({1, 2, 3}, {10, 20, 90}), 1, 1e-12);
+  EXPECT_NEAR(model::RankCorrelation({1, 2, 3}, {9, 5, 1}), -1, 1e-12);
+  EXPECT_TRUE(std::isnan(model::RankCorrelation({1, 2}, {1, 2})));
+  EXPECT_TRUE(std::isnan(model::RankCorrelation({1, 1, 1}, {1, 2, 3})));
 }
 
 }  // namespace

@@ -47,12 +47,13 @@ double Rounding(const std::vector<oracle::CsvRow>& rows) {
 }
 
 TEST_P(Sums, BaseAndAdjustAreRawWhateverIsShown) {
-  const Options shown[] = {{},
-                           {.merged = true},
-                           {.min_percent = 5},
-                           {.depth = 3},
-                           {.sort = Sort::kBase},
-                           {.merged = true, .sort = Sort::kCalls, .min_percent = 1, .depth = 4}};
+  const Options shown[] = {
+      {},
+      {.merged = true},
+      {.min_percent = 5},
+      {.depth = 3},
+      {.sort = model::Sort::kBase},
+      {.merged = true, .sort = model::Sort::kCalls, .min_percent = 1, .depth = 4}};
   for (const Options& options : shown) {
     const auto rows = Csv("log-rt", options);
     EXPECT_EQ(oracle::Total(rows, "raw:time"), raw_);

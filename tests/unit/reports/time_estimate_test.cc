@@ -1,5 +1,5 @@
 // The time estimates against simulated runs whose true times are known.
-#include "reports/combined/time_estimate.h"
+#include "model/combined/time_estimate.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ std::vector<double> SpreadCounts(unsigned seed, size_t runs, double relative) {
 TEST(RelativeSpread, IsThatOfTheRuns) {
   for (const size_t runs : {2u, 3u, 5u}) {
     for (const double relative : {0.05, 0.1, 0.3}) {
-      const double found = RelativeSpread(SpreadCounts(1, runs, relative), runs);
+      const double found = model::RelativeSpread(SpreadCounts(1, runs, relative), runs);
       EXPECT_NEAR(found / relative, 1, 0.15) << runs << " runs, " << relative;
     }
   }
@@ -46,11 +46,11 @@ TEST(RelativeSpread, IsThatOfTheRuns) {
 
 TEST(RelativeSpread, IsNearlyZeroForChanceAlone) {
   for (unsigned seed = 0; seed < 5; ++seed) {
-    EXPECT_LT(RelativeSpread(SpreadCounts(seed, 2, 0), 2), 0.02);
-    EXPECT_LT(RelativeSpread(SpreadCounts(seed, 5, 0), 5), 0.02);
+    EXPECT_LT(model::RelativeSpread(SpreadCounts(seed, 2, 0), 2), 0.02);
+    EXPECT_LT(model::RelativeSpread(SpreadCounts(seed, 5, 0), 5), 0.02);
   }
-  EXPECT_EQ(RelativeSpread({}, 2), 0);
-  EXPECT_EQ(RelativeSpread(std::vector<double>{0, 0, 7, 7}, 2), 0);
+  EXPECT_EQ(model::RelativeSpread({}, 2), 0);
+  EXPECT_EQ(model::RelativeSpread(std::vector<double>{0, 0, 7, 7}, 2), 0);
 }
 
 TEST(RelativeSpread, IsInProportionToWhatIsOutsideTheContext) {
@@ -62,12 +62,12 @@ TEST(RelativeSpread, IsInProportionToWhatIsOutsideTheContext) {
     for (int run = 0; run < 3; ++run)
       samples.push_back(Count(random, mean * Factor(random, 0.1 * outside.back())));
   }
-  EXPECT_NEAR(RelativeSpread(samples, 3, outside) / 0.1, 1, 0.15);
+  EXPECT_NEAR(model::RelativeSpread(samples, 3, outside) / 0.1, 1, 0.15);
 }
 
 // A tree of contexts below the threads with these samples: [context][run].
-CombinedTree TreeOf(const std::vector<std::vector<double>>& samples) {
-  CombinedTree tree;
+model::CombinedTree TreeOf(const std::vector<std::vector<double>>& samples) {
+  model::CombinedTree tree;
   tree.runs = samples.front().size();
   tree.period_ns.assign(tree.runs, kPeriod);
   tree.contexts.resize(samples.size() + 1);
@@ -83,9 +83,11 @@ CombinedTree TreeOf(const std::vector<std::vector<double>>& samples) {
 
 TEST(TimeModel, FewRunsDoNotShowThatRunsAreAlike) {
   const std::vector<double> two(2, 1e6), five(5, 1e6);
-  const double after_two = TimeModel(TreeOf({two, two})).relative_share();
-  EXPECT_NEAR(after_two, kUsualShareSpread * std::sqrt(kPriorRuns / (kPriorRuns + 1)), 0.002);
-  EXPECT_LT(TimeModel(TreeOf({five, five})).relative_share(), 0.75 * after_two);
+  const double after_two = model::TimeModel(TreeOf({two, two})).relative_share();
+  EXPECT_NEAR(after_two,
+              model::kUsualShareSpread * std::sqrt(model::kPriorRuns / (model::kPriorRuns + 1)),
+              0.002);
+  EXPECT_LT(model::TimeModel(TreeOf({five, five})).relative_share(), 0.75 * after_two);
 }
 
 // A program whose contexts have these shares on average, and whose runs differ.
@@ -125,8 +127,8 @@ Coverage Simulate(size_t runs, double whole) {
       const std::vector<double> truth = program.Run(random, whole);
       for (size_t i = 0; i < truth.size(); ++i) samples[i].push_back(Count(random, truth[i]));
     }
-    const CombinedTree tree = TreeOf(samples);
-    const TimeModel model(tree);
+    const model::CombinedTree tree = TreeOf(samples);
+    const model::TimeModel model(tree);
     const std::vector<double> other = program.Run(random, whole);
     const double all = std::accumulate(other.begin(), other.end(), 0.0);
     for (size_t i = 0; i < other.size(); ++i) {
@@ -153,9 +155,10 @@ TEST(TimeModel, IntervalsContainTheTimeOfAnotherRun) {
 
 TEST(TimeModel, NoSamplesAreTimeZeroAndAPositiveHighEnd) {
   for (const size_t runs : {1u, 2u, 5u}) {
-    const CombinedTree tree = TreeOf({std::vector<double>(runs, 1000), std::vector<double>(runs)});
-    const TimeModel model(tree);
-    for (const Estimate& none :
+    const model::CombinedTree tree =
+        TreeOf({std::vector<double>(runs, 1000), std::vector<double>(runs)});
+    const model::TimeModel model(tree);
+    for (const model::Estimate& none :
          {model.Of(std::vector<double>(runs)), model.ShareOf(std::vector<double>(runs))}) {
       EXPECT_EQ(none.value, 0);
       EXPECT_EQ(none.low, 0);
@@ -168,47 +171,47 @@ TEST(TimeModel, NoSamplesAreTimeZeroAndAPositiveHighEnd) {
 }
 
 TEST(TimeModel, WithoutAnySampleEverythingIsPossible) {
-  const CombinedTree tree = TreeOf({{0, 0}});
-  const TimeModel model(tree);
+  const model::CombinedTree tree = TreeOf({{0, 0}});
+  const model::TimeModel model(tree);
   EXPECT_EQ(model.Of(std::vector<double>{0, 0}).value, 0);
-  const Estimate share = model.ShareOf(std::vector<double>{0, 0});
+  const model::Estimate share = model.ShareOf(std::vector<double>{0, 0});
   EXPECT_EQ(share.value, 0);
   EXPECT_EQ(share.high, 1);
   EXPECT_EQ(model.relative_share(), 0);  // nothing is known: nothing was sampled
 }
 
 TEST(TimeModel, OneRunHasTheIntervalOfItsCounts) {
-  const CombinedTree tree = TreeOf({{900}, {100}});
-  const TimeModel model(tree);
+  const model::CombinedTree tree = TreeOf({{900}, {100}});
+  const model::TimeModel model(tree);
   EXPECT_FALSE(model.knows_runs());
-  const Estimate time = model.Of(std::vector<double>{100});
-  const Estimate counts = Poisson(100);
+  const model::Estimate time = model.Of(std::vector<double>{100});
+  const model::Estimate counts = model::Poisson(100);
   EXPECT_DOUBLE_EQ(time.value, 100 * kPeriod);
   EXPECT_DOUBLE_EQ(time.low, counts.low * kPeriod);
   EXPECT_DOUBLE_EQ(time.high, counts.high * kPeriod);
-  EXPECT_DOUBLE_EQ(model.ShareOf(std::vector<double>{100}).high, Wilson(100, 1000).high);
+  EXPECT_DOUBLE_EQ(model.ShareOf(std::vector<double>{100}).high, model::Wilson(100, 1000).high);
 }
 
 // Runs may be sampled at different rates: each sample stands for its run's period.
 TEST(TimeModel, TheValueIsTheMeanTimeOfTheRuns) {
-  CombinedTree tree = TreeOf({{1000, 500}, {200, 100}});
+  model::CombinedTree tree = TreeOf({{1000, 500}, {200, 100}});
   tree.period_ns = {1e6, 2e6};
-  const TimeModel model(tree);
+  const model::TimeModel model(tree);
   EXPECT_DOUBLE_EQ(model.Of(std::vector<double>{200, 100}).value, 200e6);
   EXPECT_DOUBLE_EQ(model.ShareOf(std::vector<double>{200, 100}).value, 1 / 6.0);
   // The runs took the same time: what is left is the usual spread between runs.
-  EXPECT_NEAR(model.relative_total(), kUsualSpread * std::sqrt(kPriorRuns / (kPriorRuns + 1)),
-              1e-9);
+  EXPECT_NEAR(model.relative_total(),
+              model::kUsualSpread * std::sqrt(model::kPriorRuns / (model::kPriorRuns + 1)), 1e-9);
 }
 
 TEST(TimeModel, TheShareOfTheWholeIsOne) {
-  const CombinedTree tree = TreeOf({{900, 1000}, {100, 300}});
-  const TimeModel model(tree);
-  const Estimate share = model.ShareOf(std::vector<double>{1000, 1300});
+  const model::CombinedTree tree = TreeOf({{900, 1000}, {100, 300}});
+  const model::TimeModel model(tree);
+  const model::Estimate share = model.ShareOf(std::vector<double>{1000, 1300});
   EXPECT_EQ(share.value, 1);
   EXPECT_EQ(share.high, 1);
   EXPECT_GT(share.low, 0.99);
-  EXPECT_GT(model.relative_share(), 1.5 * kUsualSpread);
+  EXPECT_GT(model.relative_share(), 1.5 * model::kUsualSpread);
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ class TprofTest : public testing::Test {
   }
 
   std::string Print(const TprofOptions& options) {
-    auto recording = OpenRecording(directory_);
+    auto recording = model::OpenRecording(directory_);
     EXPECT_TRUE(recording) << (recording ? "" : recording.error().message);
     char* text = nullptr;
     size_t size = 0;
@@ -136,9 +136,9 @@ TEST_F(TprofTest, ARecordingThatEndsBeforeItBeganTookNoTime) {
 }
 
 TEST_F(TprofTest, WhatIsNoRecordingIsWrongUse) {
-  EXPECT_EQ(OpenRecording("/nonexistent").error().kind, Error::Kind::kWrongUse);
+  EXPECT_EQ(model::OpenRecording("/nonexistent").error().kind, Error::Kind::kWrongUse);
   fs::remove(directory_ / profile::kSamplesFile);
-  EXPECT_EQ(OpenRecording(directory_).error().kind, Error::Kind::kWrongUse);
+  EXPECT_EQ(model::OpenRecording(directory_).error().kind, Error::Kind::kWrongUse);
 }
 
 TEST_F(TprofTest, ARecordingWithoutItsDescriptionStillReports) {

@@ -7,9 +7,9 @@
 #include <protozero/pbf_reader.hpp>
 #include <sstream>
 
-#include "reports/export/readable_name.h"
-#include "reports/export/whole_units.h"
-#include "reports/tree/flat.h"
+#include "model/tree/flat.h"
+#include "model/tree/readable_name.h"
+#include "model/values/whole_units.h"
 #include "tests/unit/reports/export/exported.h"
 #include "tests/unit/reports/sampled_profile.h"
 
@@ -18,12 +18,11 @@ namespace {
 
 using protozero::pbf_reader;
 
-ContextTree Contexts(Source& source, const Options& options = {}) {
-  ExportInput input = {.name = "app", .source = &source, .options = options};
-  return *LoadContexts(input);
+model::ContextTree Contexts(model::Source& source, const Options& options = {}) {
+  return *model::LoadContexts(source, options);
 }
 
-size_t MeasureNamed(const ContextTree& tree, std::string_view name) {
+size_t MeasureNamed(const model::ContextTree& tree, std::string_view name) {
   for (size_t m = 0; m < tree.measures.size(); ++m) {
     if (tree.measures[m].name == name) return m;
   }
@@ -31,10 +30,11 @@ size_t MeasureNamed(const ContextTree& tree, std::string_view name) {
   return 0;
 }
 
-int64_t Total(const ContextTree& tree, std::string_view name) {
+int64_t Total(const model::ContextTree& tree, std::string_view name) {
   const size_t measure = MeasureNamed(tree, name);
   int64_t sum = 0;
-  for (size_t i = 0; i < tree.nodes.size(); ++i) sum = AddSaturating(sum, tree.Value(i, measure));
+  for (size_t i = 0; i < tree.nodes.size(); ++i)
+    sum = model::AddSaturating(sum, tree.Value(i, measure));
   return sum;
 }
 
@@ -63,7 +63,7 @@ std::map<std::string, int64_t> PprofTotals(const std::string& compressed) {
   std::map<std::string, int64_t> totals;
   for (size_t i = 0; i < types.size(); ++i) {
     int64_t& total = totals[texts[static_cast<size_t>(types[i])]];
-    for (const auto& values : samples) total = AddSaturating(total, values[i]);
+    for (const auto& values : samples) total = model::AddSaturating(total, values[i]);
   }
   return totals;
 }
@@ -91,7 +91,7 @@ std::map<std::string, std::vector<int64_t>> CallgrindInclusive(const std::string
       int64_t cost = 0;
       for (size_t i = 0; costs >> cost; ++i) {
         if (i == sums.size()) sums.push_back(0);
-        sums[i] = AddSaturating(sums[i], cost);
+        sums[i] = model::AddSaturating(sums[i], cost);
       }
     }
   }
@@ -116,30 +116,30 @@ TEST(ReadableName, IsInTheNotationOfJava) {
       {"A.m(", "A.m("},
       {"", ""},
   };
-  for (const auto& [full, readable] : cases) EXPECT_EQ(ReadableMethod(full), readable);
-  EXPECT_EQ(WithoutSignature("p/A.m(I)V"), "p/A.m");
-  EXPECT_EQ(WithoutSignature("vmlinux.x"), "vmlinux.x");
+  for (const auto& [full, readable] : cases) EXPECT_EQ(model::ReadableMethod(full), readable);
+  EXPECT_EQ(model::WithoutSignature("p/A.m(I)V"), "p/A.m");
+  EXPECT_EQ(model::WithoutSignature("vmlinux.x"), "vmlinux.x");
 }
 
 TEST(WholeUnits, KeepTheSumAndTheLimits) {
-  WholeUnits units;
+  model::WholeUnits units;
   int64_t sum = 0;
   for (int i = 0; i < 1000; ++i) sum += units.Of(i % 2 == 0 ? 0.3 : -0.1);
   EXPECT_EQ(sum, 100);
   EXPECT_EQ(units.Of(NAN), 0);
   EXPECT_EQ(units.Of(1e30), INT64_MAX);
   EXPECT_EQ(units.Of(-1e30), INT64_MIN);
-  EXPECT_EQ(AddSaturating(INT64_MAX, 1), INT64_MAX);
-  EXPECT_EQ(AddSaturating(INT64_MIN, -1), INT64_MIN);
-  EXPECT_EQ(AddSaturating(INT64_MAX, INT64_MIN), -1);
+  EXPECT_EQ(model::AddSaturating(INT64_MAX, 1), INT64_MAX);
+  EXPECT_EQ(model::AddSaturating(INT64_MIN, -1), INT64_MIN);
+  EXPECT_EQ(model::AddSaturating(INT64_MAX, INT64_MIN), -1);
 }
 
 TEST(Export, TotalsAreThoseOfTheForest) {
   const ExportFolder folder;
   for (unsigned seed = 1; seed <= 8; ++seed) {
-    Source source = Opened(folder.Write(RandomProfile(seed, 3, 4000)), DemoTable(seed));
-    const Forest forest = *LoadForest(source, {});
-    const MetricTotals& time = forest.metrics[0];
+    model::Source source = Opened(folder.Write(RandomProfile(seed, 3, 4000)), DemoTable(seed));
+    const model::Forest forest = *model::LoadForest(source, {});
+    const model::MetricTotals& time = forest.metrics[0];
     auto totals = PprofTotals(ExportAs("pprof", source));
     EXPECT_EQ(totals["calls"], static_cast<int64_t>(forest.calls));
     EXPECT_EQ(totals["time_raw"], static_cast<int64_t>(time.raw));
@@ -151,10 +151,10 @@ TEST(Export, TotalsAreThoseOfTheForest) {
 TEST(Export, CallgrindsInclusiveValuesAreThoseOfTheReportAlsoWithRecursion) {
   const ExportFolder folder;
   for (unsigned seed = 1; seed <= 8; ++seed) {
-    Source source = Opened(folder.Write(RandomProfile(seed, 3, 4000)));
+    model::Source source = Opened(folder.Write(RandomProfile(seed, 3, 4000)));
     const auto inclusive = CallgrindInclusive(ExportAs("callgrind", source));
-    Forest forest = *LoadForest(source, {});
-    for (const MethodSum& sum : SumByMethod(forest, /*with_cumulative=*/true)) {
+    model::Forest forest = *model::LoadForest(source, {});
+    for (const model::MethodSum& sum : model::SumByMethod(forest, /*with_cumulative=*/true)) {
       if (sum.method == profile::kRootMethod) continue;
       const auto found = inclusive.find(std::string(forest.names.Of(sum.method)));
       ASSERT_NE(found, inclusive.end());
@@ -167,13 +167,13 @@ TEST(Export, ValuesBelow0StayWhereTheFormatHasThem) {
   const ExportFolder folder;
   calibrate::Table table = DemoTable();
   for (auto& [key, overhead] : table.metrics[0].keys) overhead.overhead = 400;
-  Source source = Opened(folder.Write(DemoProfile()), table);
-  ContextTree tree = Contexts(source);
+  model::Source source = Opened(folder.Write(DemoProfile()), table);
+  model::ContextTree tree = Contexts(source);
   const size_t time = MeasureNamed(tree, "time");
   int64_t least = 0, positive = 0;
   for (size_t i = 0; i < tree.nodes.size(); ++i) {
     least = std::min(least, tree.Value(i, time));
-    positive += AtLeast0(tree.Value(i, time));
+    positive += model::AtLeast0(tree.Value(i, time));
   }
   EXPECT_LT(least, 0);
   EXPECT_EQ(PprofTotals(ExportAs("pprof", source))["time"], Total(tree, "time"));
@@ -196,10 +196,10 @@ TEST(Export, HugeValuesAreExactOrAtTheLimit) {
   made.nodes[made.threads[thread].root].self = (int64_t{1} << 60) + 1;
   for (size_t i = 2; i < made.nodes.size(); ++i) made.nodes[i].self = INT64_MAX / 2;
   made.Current(thread).entries[0] = UINT32_MAX;
-  Source source = Opened(folder.Write(made));
-  ContextTree tree = Contexts(source);
+  model::Source source = Opened(folder.Write(made));
+  model::ContextTree tree = Contexts(source);
   EXPECT_EQ(tree.Value(0, MeasureNamed(tree, "time_raw")), (int64_t{1} << 60) + 1);
-  EXPECT_EQ(InclusiveAtLeast0(tree, MeasureNamed(tree, "time_raw"))[0], INT64_MAX);
+  EXPECT_EQ(model::InclusiveAtLeast0(tree, MeasureNamed(tree, "time_raw"))[0], INT64_MAX);
   EXPECT_EQ(Total(tree, "calls"), int64_t{UINT32_MAX} + 2);
   EXPECT_EQ(CallgrindInclusive(ExportAs("callgrind", source)).at("A.m()V")[0], INT64_MAX);
   const auto parsed = nlohmann::json::parse(ExportAs("speedscope", source));
@@ -214,7 +214,7 @@ TEST(Export, OddNamesDoNotBreakAnyFormat) {
   const size_t thread = made.AddThread(odd, 1);
   made.Enter(thread, method, FrameKind::kRejitted, 10);
   made.Exit(thread, 2000);
-  Source source = Opened(folder.Write(made));
+  model::Source source = Opened(folder.Write(made));
   for (const char* format : {"speedscope", "otlp"})
     EXPECT_TRUE(nlohmann::json::accept(ExportAs(format, source))) << format;
   EXPECT_EQ(PprofTotals(ExportAs("pprof", source))["time_raw"], 2010);
@@ -227,7 +227,7 @@ TEST(Export, OddNamesDoNotBreakAnyFormat) {
 
 TEST(Export, AnEmptyProfileIsAFile) {
   const ExportFolder folder;
-  Source source = Opened(folder.Write({}));
+  model::Source source = Opened(folder.Write({}));
   EXPECT_EQ(PprofTotals(ExportAs("pprof", source))["time_raw"], 0);
   EXPECT_TRUE(nlohmann::json::parse(ExportAs("speedscope", source))["profiles"].size() == 1);
   EXPECT_TRUE(nlohmann::json::accept(ExportAs("otlp", source)));
@@ -239,8 +239,8 @@ TEST(Export, ADamagedProfileHasANote) {
   const ExportFolder folder;
   const auto directory = folder.Write(RandomProfile(3, 2, 500));
   std::filesystem::resize_file(directory / profile::kNodesFile, 64 * 9 + 30);
-  Source source = Opened(directory);
-  const ContextTree tree = Contexts(source);
+  model::Source source = Opened(directory);
+  const model::ContextTree tree = Contexts(source);
   EXPECT_NE(fmt::format("{}", fmt::join(tree.run.notes, "\n")).find("damaged: "),
             std::string::npos);
   for (const ExportFormat& format : ExportFormats()) {
@@ -253,14 +253,14 @@ TEST(Export, SampledFramesHaveModulesAndTimes) {
   const ExportFolder folder;
   SampledProfile demo = DemoSamples();
   demo.Write(folder.path() / "s.jprof");
-  Source source = Opened(folder.path() / "s.jprof");
-  const ContextTree tree = Contexts(source);
+  model::Source source = Opened(folder.path() / "s.jprof");
+  const model::ContextTree tree = Contexts(source);
   EXPECT_EQ(tree.measures[tree.preferred].name, "cpu");
   EXPECT_EQ(Total(tree, "samples"), 100);
   EXPECT_EQ(Total(tree, "cpu"), 100'000'000);
   EXPECT_EQ(Total(tree, "ALLOCATED_BYTES"), 3 * 524288);
   std::map<std::string, std::string> modules;
-  for (const ExportFrame& frame : tree.frames)
+  for (const model::ExportFrame& frame : tree.frames)
     modules[frame.readable] = tree.modules[frame.module].path;
   EXPECT_EQ(modules["Demo.work(int)"], "[java]");
   EXPECT_EQ(modules["ksys_read"], "vmlinux");
@@ -284,8 +284,8 @@ int64_t Query(const std::filesystem::path& path, const std::string& sql) {
 
 TEST(Export, SqlitesViewsAreTheReport) {
   const ExportFolder folder;
-  Source source = Opened(folder.Write(RandomProfile(5, 3, 3000)), DemoTable(5));
-  const ContextTree tree = Contexts(source);
+  model::Source source = Opened(folder.Write(RandomProfile(5, 3, 3000)), DemoTable(5));
+  const model::ContextTree tree = Contexts(source);
   const auto path = folder.path() / "x.sqlite";
   ASSERT_TRUE(WriteSqlite(tree, path));
   EXPECT_EQ(Query(path, "SELECT count(*) FROM context"), tree.nodes.size());
@@ -295,8 +295,8 @@ TEST(Export, SqlitesViewsAreTheReport) {
     errors += tree.Value(i, MeasureNamed(tree, "time_error"));
   EXPECT_EQ(Query(path, "SELECT sum(time_error) FROM context"), errors);
   EXPECT_GT(errors, 0);
-  Forest forest = *LoadForest(source, {});
-  for (const MethodSum& sum : SumByMethod(forest, true)) {
+  model::Forest forest = *model::LoadForest(source, {});
+  for (const model::MethodSum& sum : model::SumByMethod(forest, true)) {
     if (sum.method == profile::kRootMethod) continue;
     const std::string name(forest.names.Of(sum.method));
     EXPECT_NEAR(static_cast<double>(
@@ -310,8 +310,8 @@ TEST(Export, SqlitesViewsAreTheReport) {
 // Names of columns are the same in upper and lower case, and each is there once.
 TEST(Export, SqlitesColumnsHaveNamesOfTheirOwn) {
   const ExportFolder folder;
-  Source source = Opened(folder.Write(RandomProfile(5, 2, 300)), DemoTable(5));
-  ContextTree tree = Contexts(source);
+  model::Source source = Opened(folder.Write(RandomProfile(5, 2, 300)), DemoTable(5));
+  model::ContextTree tree = Contexts(source);
   ASSERT_EQ(tree.measures.size(), 4u);
   const char* const names[] = {"ID", "calls", "Calls"};
   for (size_t m = 0; m < 3; ++m) tree.measures[m].name = names[m];
@@ -323,19 +323,19 @@ TEST(Export, SqlitesColumnsHaveNamesOfTheirOwn) {
             Total(tree, "Calls"));
 }
 
-Result<void> WholeStacks(const ContextTree& tree, std::string_view format) {
+Result<void> WholeStacks(const model::ContextTree& tree, std::string_view format) {
   Result<void> result;
-  const auto keep = [](const ContextTree&) -> Result<void> { return {}; };
+  const auto keep = [](const model::ContextTree&) -> Result<void> { return {}; };
   Written([&](Output& out) { return result = WriteStacks(tree, format, out, keep); });
   return result;
 }
 
 // One thread with a stack of `depth` frames, each of which has the value 1; frame i is of method
 // i % methods.
-ContextTree OneDeepStack(uint32_t depth, uint32_t methods) {
-  ContextTree tree;
-  tree.measures = {{"calls", "count", Measure::Kind::kCalls, 0, ""}};
-  tree.frames = {{"t", "t", 0, ExportFrame::Kind::kThread}};
+model::ContextTree OneDeepStack(uint32_t depth, uint32_t methods) {
+  model::ContextTree tree;
+  tree.measures = {{"calls", "count", model::Measure::Kind::kCalls, 0, ""}};
+  tree.frames = {{"t", "t", 0, model::ExportFrame::Kind::kThread}};
   for (uint32_t i = 0; i < methods; ++i) {
     const std::string name = fmt::format("A.m{}", i);
     tree.frames.push_back({name + "()V", name + "()"});
@@ -345,14 +345,14 @@ ContextTree OneDeepStack(uint32_t depth, uint32_t methods) {
   tree.roots = {0};
   for (uint32_t i = 0; i <= depth; ++i)
     tree.nodes.push_back(
-        {.parent = i == 0 ? kNoRow : i - 1, .frame = i == 0 ? 0 : 1 + i % methods});
+        {.parent = i == 0 ? model::kNoNode : i - 1, .frame = i == 0 ? 0 : 1 + i % methods});
   tree.values.assign(tree.nodes.size(), 1);
   return tree;
 }
 
 TEST(Export, StacksBeyondTheLimitAreRefusedWhereTheyAreWrittenWhole) {
   // Two million contexts below one stack of 500 frames, too short to be folded.
-  ContextTree tree = OneDeepStack(500, 500);
+  model::ContextTree tree = OneDeepStack(500, 500);
   tree.nodes.resize(2'001'000, {.parent = 500, .frame = 1});
   tree.values.resize(tree.nodes.size(), 1);
   for (const char* format : {"pprof", "otlp"}) {
@@ -366,7 +366,7 @@ TEST(Export, StacksBeyondTheLimitAreRefusedWhereTheyAreWrittenWhole) {
 }
 
 TEST(Export, DeepRecursionIsFoldedWhereStacksAreWrittenWholeAndNothingIsLost) {
-  const ContextTree tree = OneDeepStack(20'000, 3);
+  const model::ContextTree tree = OneDeepStack(20'000, 3);
   const std::string otlp = Written([&](Output& out) { return WriteOtlp(tree, "app", out); });
   EXPECT_LT(otlp.size(), 20'000u * 64 * 10) << "ten times the nodes of the profile";
   EXPECT_NE(otlp.find("recursion below 512 frames is folded"), std::string::npos);
@@ -384,9 +384,9 @@ TEST(Export, PeriodsOfElapsedTimeAreNotCalledCpu) {
     const profile::MethodId method = made.made.AddMethod("A", "m", "()V");
     made.Sample(made.made.AddThread("main", 1), {{method}}, {3});
     made.Write(folder.path() / "p.jprof");
-    Source source = Opened(folder.path() / "p.jprof");
+    model::Source source = Opened(folder.path() / "p.jprof");
     const char* type = clock == "cpu" ? "cpu" : "wall";
-    EXPECT_EQ(PeriodType(Contexts(source).measures[0]), type);
+    EXPECT_EQ(model::PeriodType(Contexts(source).measures[0]), type);
     const auto otlp = nlohmann::json::parse(ExportAs("otlp", source));
     const auto& profile = otlp["resourceProfiles"][0]["scopeProfiles"][0]["profiles"][0];
     const size_t index = profile["periodType"]["typeStrindex"];
@@ -397,7 +397,7 @@ TEST(Export, PeriodsOfElapsedTimeAreNotCalledCpu) {
 
 TEST(Export, AMergedProfileSaysWhatItWasMergedFrom) {
   const ExportFolder folder;
-  Source source = Opened(folder.Write(DemoProfile()));
+  model::Source source = Opened(folder.Write(DemoProfile()));
   source.merged = profile::MergedMeta{
       .threads = "keep", .inputs = {{}, {}, {}}, .notices = {"of different machines"}};
   source.refitted = "refitted to 5 s";
@@ -411,12 +411,13 @@ TEST(Export, ATraceIsExportedWithAllItsThreadsAndItsFirstMetric) {
   const ExportFolder folder;
   profile::SyntheticProfile made = DemoProfile();
   made.meta.replace(made.meta.find("callflow"), 8, "trace");
-  Source source = Opened(folder.Write(made));
+  ExportInput input = {.name = "app", .input = Opened(folder.Write(made)), .options = {}};
   const ExportFormat& perfetto =
       *std::ranges::find(ExportFormats(), std::string_view("perfetto"), &ExportFormat::name);
-  EXPECT_TRUE(CheckExportable(perfetto, {.source = &source}));
+  EXPECT_TRUE(CheckExportable(perfetto, input));
   for (const Options& options : {Options{.merged = true}, Options{.metric = "time"}}) {
-    const auto can = CheckExportable(perfetto, {.source = &source, .options = options});
+    input.options = options;
+    const auto can = CheckExportable(perfetto, input);
     ASSERT_FALSE(can);
     EXPECT_EQ(can.error().kind, Error::Kind::kWrongUse);
   }
@@ -424,9 +425,9 @@ TEST(Export, ATraceIsExportedWithAllItsThreadsAndItsFirstMetric) {
 
 TEST(Export, TreesAndTracesAreToldApart) {
   const ExportFolder folder;
-  Source source = Opened(folder.Write(DemoProfile()));
+  const ExportInput input = {
+      .name = "app", .input = Opened(folder.Write(DemoProfile())), .options = {}};
   for (const ExportFormat& format : ExportFormats()) {
-    const ExportInput input = {.source = &source};
     const Result<void> can = CheckExportable(format, input);
     EXPECT_EQ(can.has_value(), !format.of_trace);
     EXPECT_TRUE(can || can.error().kind == Error::Kind::kWrongUse);

@@ -12,8 +12,8 @@
 
 namespace jprof::reports {
 
-inline Source Opened(const std::filesystem::path& directory,
-                     std::optional<calibrate::Table> table = {}) {
+inline model::Source Opened(const std::filesystem::path& directory,
+                            std::optional<calibrate::Table> table = {}) {
   return {.reader = *profile::Reader::Open(directory),
           .table = std::move(table),
           .table_from = "table",
@@ -58,14 +58,17 @@ std::string Written(const Write& write) {
   return bytes;
 }
 
-// What a format makes of a source; empty: an error.
-inline std::string ExportAs(std::string_view format, Source& source, const Options& options = {}) {
-  ExportInput input = {.name = "app", .source = &source, .options = options};
+// Returns what a format makes of a source, or an empty text after an error.
+inline std::string ExportAs(std::string_view format, model::Source& source,
+                            const Options& options = {}) {
+  ExportInput input = {.name = "app", .input = std::move(source), .options = options};
+  std::string written;
   for (const ExportFormat& one : ExportFormats()) {
     if (one.name == format && one.write != nullptr)
-      return Written([&](Output& out) { return one.write(input, out); });
+      written = Written([&](Output& out) { return one.write(input, out); });
   }
-  return "";
+  source = std::move(std::get<model::Source>(input.input));
+  return written;
 }
 
 inline std::string Unzipped(const std::string& compressed) {

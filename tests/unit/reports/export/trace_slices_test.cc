@@ -19,7 +19,7 @@ profile::SyntheticProfile Traced(profile::SyntheticProfile made) {
 TEST(TraceSlices, AreBalancedInOrderAndAsLongAsTheTrace) {
   const ExportFolder folder;
   for (unsigned seed = 1; seed <= 6; ++seed) {
-    Source source =
+    model::Source source =
         Opened(folder.Write(Traced(RandomProfile(seed, 3, 20'000, true))), DemoTable(seed));
     std::vector<int> depth(3);
     std::vector<uint64_t> last(3);
@@ -48,7 +48,7 @@ TEST(TraceSlices, BeginWhenTheThreadBegan) {
   made.threads[thread].start_ticks = made.header.start_ticks + 5000;
   made.Enter(thread, method, FrameKind::kRejitted, 30);
   made.Exit(thread, 12);
-  Source source = Opened(folder.Write(Traced(made)));
+  model::Source source = Opened(folder.Write(Traced(made)));
   std::vector<uint64_t> times;
   ASSERT_TRUE(VisitSlices(source, [&](const Slice& slice) {
     times.push_back(slice.ns);
@@ -67,7 +67,7 @@ TEST(TraceSlices, MissingEventsEndWhatIsOpenAndKeepTheTime) {
     std::fstream file(directory / profile::kTraceFile, std::ios::in | std::ios::out);
     file.write(zeros.data(), static_cast<std::streamsize>(zeros.size()));
   }
-  Source source = Opened(directory);
+  model::Source source = Opened(directory);
   uint64_t last = 0;
   bool gap = false;
   int depth = 0;
@@ -89,7 +89,7 @@ TEST(TraceSlices, MissingEventsEndWhatIsOpenAndKeepTheTime) {
 
 TEST(TraceSlices, TheVisitorMayStop) {
   const ExportFolder folder;
-  Source source = Opened(folder.Write(Traced(DemoProfile(true))));
+  model::Source source = Opened(folder.Write(Traced(DemoProfile(true))));
   int seen = 0;
   ASSERT_TRUE(VisitSlices(source, [&](const Slice&) { return ++seen < 3; }));
   EXPECT_EQ(seen, 3);
@@ -102,14 +102,14 @@ TEST(TraceSlices, OddNamesAreJson) {
   const profile::MethodId method = made.AddMethod("A\"\n", "\xff;", "()V");
   const size_t thread = made.AddThread("\"t\n", 7);
   made.Enter(thread, method, FrameKind::kRejitted, 30);
-  Source source = Opened(folder.Write(Traced(made)));
+  model::Source source = Opened(folder.Write(Traced(made)));
   EXPECT_TRUE(nlohmann::json::accept(ExportAs("chrome", source)));
   EXPECT_NE(ExportAs("perfetto", source), "");
 }
 
 TEST(TraceSlices, NoTraceIsAnError) {
   const ExportFolder folder;
-  Source source = Opened(folder.Write(DemoProfile()));
+  model::Source source = Opened(folder.Write(DemoProfile()));
   EXPECT_FALSE(VisitSlices(source, [](const Slice&) { return true; }));
 }
 

@@ -1,0 +1,52 @@
+// Refits the calibration table of a counted profile to sampled profiles of the same program
+// (docs/CALIBRATION.md). Methods are matched as jprof compare matches them; threads are one.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "calibrate/model/key.h"
+#include "calibrate/model/table.h"
+#include "common/result.h"
+#include "model/tree/source.h"
+
+namespace jprof::model {
+
+// A key that the profile used.
+struct RefitKey {
+  calibrate::Key key;
+  double events = 0;               // intervals of the profile
+  calibrate::Overhead trained;     // what the table has for it
+  double overhead = 0, error = 0;  // refitted, and one standard deviation
+};
+
+// Times are in the counted metric's raw units; `scale` converts them to `unit`.
+struct Refitting {
+  std::string metric, unit;
+  double scale = 1;
+  std::vector<RefitKey> keys;  // by what they make in total, greatest first
+  // Holds the standard deviation of one method's overhead per interval, by type of the
+  // running method.
+  std::map<char, double> model_error;
+  double samples = 0;  // of all runs, in methods that were counted
+  size_t runs = 0;
+  size_t methods = 0;
+  double raw = 0, trained = 0,
+         refitted = 0;   // in methods, as recorded and as removed by each table
+  double sampled = 0;    // production time of one run
+  double uncounted = 0;  // the part of it in methods that were not counted
+};
+
+// Fails if no time was counted or there is no table for it, if a profile has no samples of CPU
+// time, or if the two have no method in common.
+Result<Refitting> RefitToSamples(Source& counted, std::span<Source> sampled);
+
+// Makes the refitted overheads correct the counted profile from now on.
+void UseRefitted(Source& counted, const Refitting& refitting);
+
+// Returns "4070 samples of 2 runs".
+std::string SamplesText(const Refitting& refitting);
+
+}  // namespace jprof::model

@@ -1,0 +1,221 @@
+#include "model/open/open.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "calibrate/store/table_store.h"
+#include "common/shell_word.h"
+#include "model/combined/combined_contexts.h"
+#include "model/itrace/arc_contexts.h"
+#include "profile/files/printable_text.h"
+#include "profile/files/recording_meta.h"
+#include "profile/read/combined.h"
+
+namespace jprof::model {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsTicks(const fs::path& directory) {
+  std::error_code error;
+  return fs::exists(directory / profile::kRecordingFile, error);
+}
+
+// A kind of directory: how to recognise it, what it is called, and how it is opened.
+struct KindRow {
+  InputKind kind;
+  std::string_view name;
+  bool (*is)(const fs::path& directory);  // null: whatever no other row recognises
+  Result<Input> (*open)(const std::string& directory, const TableChoice& choice);
+};
+
+template <auto kOpen>
+Result<Input> As(const std::string& directory, const TableChoice& choice) {
+  const auto open = [&] {
+    if constexpr (requires { kOpen(directory, choice); }) {
+      return kOpen(directory, choice);
+    } else {
+      return kOpen(directory);
+    }
+  };
+  auto opened = open();
+  if (!opened) return std::unexpected(opened.error());
+  return *std::move(opened);
+}
+
+// The first row that recognises a directory is right: a trace has the files of ticks, too.
+constexpr KindRow kKinds[] = {
+    {InputKind::kTrace, "a trace of jprof itrace", IsArcRecording, As<OpenArcRecording>},
+    {InputKind::kTicks, "a recording of jprof tprof", IsTicks, As<OpenRecording>},
+    {InputKind::kCombined, "a combined profile", profile::IsCombined, As<OpenCombined>},
+    {InputKind::kProfile, "a profile", nullptr, As<OpenSource>},
+};
+
+const KindRow& RowOf(InputKind kind) { return *std::ranges::find(kKinds, kind, &KindRow::kind); }
+
+void UseTable(Source& source, calibrate::Table table, std::string from) {
+  for (calibrate::Metric& metric : table.metrics) {
+    if (metric.bias != 0)
+      metric = Rebased(std::move(metric), source.reader.meta().clock.bracket_bias());
+  }
+  source.table = std::move(table);
+  source.table_from = profile::CleanText(from);
+}
+
+// Uses --table FILE, which must fit unless --force is given.
+Result<void> UseNamedTable(Source& source, const TableChoice& choice) {
+  Result<calibrate::StoredTable> stored = calibrate::LoadTable(choice.file);
+  if (!stored) return std::unexpected(Error{stored.error().message, Error::Kind::kWrongUse});
+  const auto differences =
+      calibrate::Differences(stored->table.fingerprint, source.reader.meta().fingerprint);
+  if (!differences.empty() && !choice.force) {
+    return WrongUse(
+        "{}: does not fit this profile: {}; make one "
+        "that fits with jprof calibrate, or use --force",
+        choice.file, fmt::join(differences, "; "));
+  }
+  UseTable(
+      source, std::move(stored->table),
+      choice.file + (differences.empty()
+                         ? ""
+                         : " BY FORCE (" + fmt::format("{}", fmt::join(differences, "; ")) + ")"));
+  return {};
+}
+
+// Uses the profile's own table, else the user's table that fits. Without one the report states that
+// it is not calibrated.
+Result<void> FindTable(Source& source, const TableChoice& choice) {
+  if (choice.uncalibrated) {
+    source.uncalibrated = "requested by --uncalibrated";
+    return {};
+  }
+  if (!choice.file.empty()) return UseNamedTable(source, choice);
+  const auto& metrics = source.reader.meta().metrics;
+  if (std::ranges::all_of(metrics, &profile::Metric::is_samples)) return {};  // nothing to correct
+  const calibrate::Fingerprint& fingerprint = source.reader.meta().fingerprint;
+  const std::string own = source.reader.ReadCalibration();
+  if (!own.empty()) {
+    Result<calibrate::Table> table = calibrate::FromJson(own);
+    if (table && calibrate::Differences(table->fingerprint, fingerprint).empty()) {
+      UseTable(source, std::move(*table),
+               std::string("the profile's ") + profile::kCalibrationFile);
+      return {};
+    }
+    source.reader.damages().Add(fmt::format(
+        "{}: {}", profile::kCalibrationFile,
+        table
+            ? fmt::format("does not fit: {}",
+                          fmt::join(calibrate::Differences(table->fingerprint, fingerprint), "; "))
+            : table.error().message));
+  }
+  Result<calibrate::StoredTable> stored = calibrate::FindTable(fingerprint);
+  if (stored) {
+    UseTable(source, std::move(stored->table), stored->path.string());
+  } else {
+    source.uncalibrated = stored.error().message;
+  }
+  return {};
+}
+
+}  // namespace
+
+InputKind KindOf(const fs::path& directory) {
+  return std::ranges::find_if(
+             kKinds, [&](const KindRow& row) { return row.is == nullptr || row.is(directory); })
+      ->kind;
+}
+
+std::string_view NameOf(InputKind kind) { return RowOf(kind).name; }
+
+std::string_view DirectoryOf(const Input& input) {
+  return std::visit(
+      [](const auto& opened) -> std::string_view {
+        if constexpr (requires { opened.reader; }) {
+          return opened.reader.directory();
+        } else {
+          return opened.directory;
+        }
+      },
+      input);
+}
+
+Result<Input> Open(const std::string& directory, const TableChoice& choice) {
+  return RowOf(KindOf(directory)).open(directory, choice);
+}
+
+Result<Source> OpenSource(const std::string& named, const TableChoice& choice) {
+  const std::string directory =
+      choice.one_of_several != nullptr ? choice.one_of_several(named) : named;
+  Result<profile::Reader> reader = profile::Reader::Open(directory);
+  if (!reader) return std::unexpected(reader.error());
+  Source source{.reader = std::move(*reader)};
+  source.merged = profile::ReadMerged(source.reader);
+  if (auto found = FindTable(source, choice); !found) return std::unexpected(found.error());
+  return source;
+}
+
+Result<std::string> CountedRun(const std::string& directory) {
+  const auto meta = profile::ReadCombined(directory);
+  if (!meta) return std::unexpected(meta.error());
+  const auto counted =
+      std::ranges::find(meta->runs, profile::Run::Role::kCounted, &profile::Run::role);
+  if (counted != meta->runs.end()) return (fs::path(directory) / counted->profile).string();
+  return WrongUse("{}: has no counted run; name one of its profiles: {}",
+                  profile::CleanText(directory), RunPaths(directory));
+}
+
+std::string RunPaths(const std::string& directory) {
+  const auto meta = profile::ReadCombined(directory);
+  std::vector<std::string> paths;
+  for (const profile::Run& run : meta ? meta->runs : std::vector<profile::Run>())
+    paths.push_back(ShellWord(profile::CleanText((fs::path(directory) / run.profile).string())));
+  return fmt::format("{}", fmt::join(paths, ", "));
+}
+
+Result<Combined> OpenCombined(const std::string& directory, const TableChoice& choice) {
+  auto meta = profile::ReadCombined(directory);
+  if (!meta) return std::unexpected(meta.error());
+  const auto open = [&](const profile::Run& run, const TableChoice& table) {
+    return OpenSource((fs::path(directory) / run.profile).string(), table);
+  };
+  // Sorts the counted run to the front.
+  std::ranges::stable_sort(meta->runs, {}, &profile::Run::role);
+  const auto sampled = static_cast<size_t>(
+      std::ranges::count(meta->runs, profile::Run::Role::kSampled, &profile::Run::role));
+  if (sampled == 0 || sampled + 1 != meta->runs.size()) {
+    return WrongUse("{}: needs one counted and at least one sampled run, has {} and {}",
+                    profile::CleanText(directory), meta->runs.size() - sampled, sampled);
+  }
+  auto counted = open(meta->runs.front(), choice);
+  if (!counted) return std::unexpected(counted.error());
+  Combined combined = {.meta = *std::move(meta),
+                       .directory = directory,
+                       .counted = *std::move(counted),
+                       .sampled = {}};
+  for (size_t i = 1; i < combined.meta.runs.size(); ++i) {
+    // Samples need no table.
+    auto source = open(combined.meta.runs[i], {.one_of_several = choice.one_of_several});
+    if (!source) return std::unexpected(source.error());
+    combined.sampled.push_back(*std::move(source));
+  }
+  return combined;
+}
+
+Result<ContextTree> LoadContexts(Input& input, const ForestOptions& options) {
+  switch (KindOf(input)) {
+    case InputKind::kProfile:
+      return LoadContexts(std::get<Source>(input), options);
+    case InputKind::kCombined:
+      return LoadContexts(std::get<Combined>(input));
+    case InputKind::kTrace:
+      return LoadContexts(std::get<ArcRecording>(input), options);
+    case InputKind::kTicks:
+      break;
+  }
+  return WrongUse("{} is {}, which has no call tree", profile::CleanText(DirectoryOf(input)),
+                  NameOf(KindOf(input)));
+}
+
+}  // namespace jprof::model

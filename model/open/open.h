@@ -1,0 +1,67 @@
+// Opens the directories that jprof records and makes. This is the only door to them: whoever reads
+// profiles asks here what a directory is, and gets what it holds.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "common/result.h"
+#include "model/combined/combined.h"
+#include "model/itrace/arc_recording.h"
+#include "model/ticks/recording.h"
+#include "model/tree/context_tree.h"
+#include "model/tree/source.h"
+
+namespace jprof::model {
+
+// The kinds of directories, in the order of Input's alternatives.
+enum class InputKind : uint8_t { kProfile, kCombined, kTicks, kTrace };
+
+// An opened directory.
+using Input = std::variant<Source, Combined, Recording, ArcRecording>;
+
+// Returns what the directory holds, by its files; kProfile also if it holds nothing that is known.
+InputKind KindOf(const std::filesystem::path& directory);
+
+// Returns "a combined profile", "a trace of jprof itrace".
+std::string_view NameOf(InputKind kind);
+
+inline InputKind KindOf(const Input& input) { return static_cast<InputKind>(input.index()); }
+std::string_view DirectoryOf(const Input& input);
+
+// The options for calibration. Without a file, the profile's own table is used, else the user's
+// table that fits, else none.
+struct TableChoice {
+  std::string file;           // --table
+  bool uncalibrated = false;  // do not subtract the profiler's overhead
+  bool force = false;         // use the file even if it was made for another machine or JVM
+  // Returns one of the profiles that a directory has of several JVMs, or the directory itself if it
+  // is one profile. Null if it must be one.
+  std::string (*one_of_several)(const std::string& directory) = nullptr;
+};
+
+// Opens the directory as what it is. Fails if a file cannot be read or if the table does not fit;
+// the message is for people.
+Result<Input> Open(const std::string& directory, const TableChoice& choice);
+
+// Opens one profile.
+Result<Source> OpenSource(const std::string& directory, const TableChoice& choice);
+
+// Opens a combined profile. Fails if it has no counted or no sampled run, or if one cannot be
+// opened.
+Result<Combined> OpenCombined(const std::string& directory, const TableChoice& choice);
+
+// Returns the directory of the counted run of a combined profile. Fails if runs.json is damaged or
+// names none.
+Result<std::string> CountedRun(const std::string& directory);
+
+// Returns the runs of a combined profile as paths: "app.jprof/counted, app.jprof/sampled-1".
+// Returns an empty text if its runs.json cannot be read.
+std::string RunPaths(const std::string& directory);
+
+// Returns the contexts of what was opened. Fails if it has none, or none with these options.
+Result<ContextTree> LoadContexts(Input& input, const ForestOptions& options);
+
+}  // namespace jprof::model

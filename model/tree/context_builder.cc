@@ -1,0 +1,46 @@
+#include "model/tree/context_builder.h"
+
+#include <fcntl.h>
+
+#include "a2n/image.h"
+#include "common/fd.h"
+
+namespace jprof::model {
+namespace {
+
+// Returns an empty text if the file cannot be read or has no build id.
+std::string BuildIdOf(const std::string& path) {
+  Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd) return "";
+  const auto image = a2n::Image::Open(std::move(fd), path, {});
+  return image ? (*image)->build_id() : "";
+}
+
+}  // namespace
+
+uint32_t ContextBuilder::AddFrame(ExportFrame frame) {
+  tree_.frames.push_back(std::move(frame));
+  return static_cast<uint32_t>(tree_.frames.size() - 1);
+}
+
+uint32_t ContextBuilder::ModuleOf(const std::string& path, const std::string& build_id) {
+  const auto [known, is_new] =
+      modules_.try_emplace(path, static_cast<uint32_t>(tree_.modules.size()));
+  if (!is_new) return known->second;
+  const bool is_file = path.starts_with('/');
+  tree_.modules.push_back(
+      {profile::CleanText(path), build_id.empty() && is_file ? BuildIdOf(path) : build_id});
+  return known->second;
+}
+
+void ContextBuilder::AddNode(uint32_t parent, uint32_t frame, uint32_t thread, char type) {
+  if (parent == kNoNode) tree_.roots.push_back(static_cast<uint32_t>(tree_.nodes.size()));
+  ContextNode node;
+  node.parent = parent;
+  node.frame = frame;
+  node.thread = thread;
+  node.type = type;
+  tree_.nodes.push_back(node);
+}
+
+}  // namespace jprof::model

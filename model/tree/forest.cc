@@ -1,0 +1,259 @@
+#include "model/tree/forest.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/nearest.h"
+#include "common/shell_word.h"
+#include "model/values/amount.h"
+
+namespace jprof::model {
+namespace {
+
+static_assert(sizeof(profile::Counts) == sizeof(std::array<uint32_t, 4>));
+
+// Returns the variance of an interval. One event in `bracket_period` measures its handler, and
+// subtracts that many times its cost from the next interval. This is right on average, with about
+// (period - 1) times the square of the handler's cost as each interval's variance.
+double BracketVariance(const profile::Reader& reader, const profile::CallTree& tree) {
+  double own = 0;
+  for (const profile::Thread& thread : reader.threads())
+    own += static_cast<double>(thread.record.own_ticks);
+  double events = 0;
+  for (const profile::Counts& counts : tree.counts) {
+    events += double{1} * counts.entries[0] + counts.entries[1] + counts.exits[0] + counts.exits[1];
+  }
+  if (events == 0 || own <= 0 || reader.meta().clock.bracket_period <= 1) return 0;
+  return static_cast<double>(reader.meta().clock.bracket_period - 1) * (own / events) *
+         (own / events);
+}
+
+// Returns the places in the file of the metrics to load: all, or the requested one with its number
+// of samples.
+Result<std::vector<size_t>> ChosenMetrics(const Source& source, const std::string& wanted) {
+  const std::vector<profile::Metric>& metrics = source.reader.meta().metrics;
+  std::vector<size_t> chosen;
+  std::vector<std::string_view> names;
+  for (size_t m = 0; m < metrics.size(); ++m) {
+    names.push_back(metrics[m].name);
+    if (wanted.empty()) chosen.push_back(m);
+    if (metrics[m].name != wanted || !chosen.empty()) continue;
+    chosen.push_back(m);
+    if (metrics[m].is_weighted() && m + 1 < metrics.size() && metrics[m + 1].is_samples())
+      chosen.push_back(m + 1);
+  }
+  if (wanted.empty() || !chosen.empty()) return chosen;
+  if (names.empty())
+    return WrongUse("{} has no metric '{}': it has none", source.reader.directory(), wanted);
+  const auto nearest = Nearest(wanted, names);
+  return WrongUse("{} has no metric '{}'{}; it has: {}", source.reader.directory(), wanted,
+                  nearest ? fmt::format(": did you mean '{}'?", *nearest) : "",
+                  fmt::join(names, ", "));
+}
+
+std::vector<profile::Metric> Infos(const Source& source, const std::vector<size_t>& chosen) {
+  std::vector<profile::Metric> infos;
+  for (const size_t m : chosen) infos.push_back(source.reader.meta().metrics[m]);
+  return infos;
+}
+
+// Returns one correction per metric, which is empty where the table does not have the metric.
+std::vector<calibrate::Correction> CorrectAll(const Source& source, const profile::CallTree& tree,
+                                              const Names& names,
+                                              const std::vector<profile::Metric>& metrics) {
+  std::vector<calibrate::Correction> corrections(metrics.size());
+  if (!source.table) return corrections;
+  std::vector<char> letters(tree.size());
+  for (size_t i = 0; i < tree.size(); ++i) letters[i] = KeyLetter(tree.word[i], names);
+  std::vector<calibrate::Kept> kept;
+  const bool exact = std::ranges::any_of(source.table->metrics,
+                                         [](const auto& metric) { return !metric.probes.empty(); });
+  for (size_t i = 0; exact && i < tree.size(); ++i) {
+    const profile::MethodName method = names.Parts(profile::MethodOf(tree.word[i]));
+    kept.push_back(calibrate::KeptOf(
+        method.signature, method.flags & (profile::kMethodStatic | profile::kMethodNative)));
+  }
+  const calibrate::CountedTree counted = {
+      tree.parent,
+      tree.former,
+      letters,
+      {reinterpret_cast<const std::array<uint32_t, 4>*>(tree.counts.data()), tree.counts.size()},
+      kept};
+  for (size_t m = 0; m < metrics.size(); ++m) {
+    const calibrate::Metric* metric = source.table->Find(metrics[m].name);
+    if (metric == nullptr || metrics[m].is_samples()) continue;
+    const double variance = metrics[m].is_time() ? BracketVariance(source.reader, tree) : 0;
+    corrections[m] = calibrate::Correct(counted, *metric, variance);
+  }
+  return corrections;
+}
+
+// Returns the metric that counts the samples of `m`: the next one for a weighted metric, `m` itself
+// for every other sampled one.
+size_t CountsOf(const std::vector<profile::Metric>& infos, size_t m) {
+  if (!infos[m].is_samples()) return MetricTotals::kNoCounts;
+  if (!infos[m].is_weighted()) return m;
+  const bool counted =
+      m + 1 < infos.size() && infos[m + 1].is_samples() && !infos[m + 1].is_weighted();
+  return counted ? m + 1 : MetricTotals::kNoCounts;
+}
+
+// Returns one standard deviation of the total of `samples` samples, whose number has a Poisson
+// distribution.
+double SamplingError(double value, double samples) {
+  return samples > 0 ? std::abs(value) / std::sqrt(samples) : 0;
+}
+
+std::vector<MetricTotals> MakeColumns(const Source& source, const std::vector<size_t>& chosen,
+                                      const std::vector<profile::Metric>& infos,
+                                      const std::vector<calibrate::Correction>& corrections) {
+  std::vector<MetricTotals> columns;
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    MetricTotals column;
+    column.info = infos[i];
+    column.running_permille = source.reader.header().least_running_permille[chosen[i]];
+    column.calibrated = !corrections[i].adjust.empty();
+    column.events = corrections[i].events;
+    column.error = corrections[i].total_error;
+    if (column.calibrated) column.granularity = source.table->Find(infos[i].name)->granularity;
+    column.counts = CountsOf(infos, i);
+    columns.push_back(column);
+  }
+  return columns;
+}
+
+void AddUp(Forest& forest) {
+  for (size_t i = 0; i < forest.rows.rows.size(); ++i) {
+    forest.calls += forest.rows.rows[i].calls;
+    forest.samples += forest.rows.rows[i].samples;
+    if (!forest.metrics.empty())
+      SetSamplingErrors(forest.metrics, &forest.rows.cells[i * forest.metrics.size()]);
+    for (size_t m = 0; m < forest.metrics.size(); ++m) {
+      const Cell& cell = forest.rows.cell(i, m);
+      MetricTotals& column = forest.metrics[m];
+      column.raw += static_cast<double>(cell.raw);
+      column.adjust += cell.adjust;
+      if (!column.calibrated) continue;
+      if (cell.base() < 0) {
+        ++column.over_calibrated;
+        column.residue += cell.base();
+      }
+      if (cell.base() <= cell.error) ++column.within_error;
+    }
+  }
+  for (MetricTotals& column : forest.metrics) {
+    if (column.counts == MetricTotals::kNoCounts) continue;
+    column.error = SamplingError(column.raw, forest.metrics[column.counts].raw);
+  }
+}
+
+// Replaces method ids, so that each is a symbol and no longer one of its addresses.
+void NameBySymbol(profile::CallTree& tree, const Names& names) {
+  for (uint32_t& word : tree.word) {
+    word = profile::PackMethod(profile::TypeOf(word), names.Canonical(profile::MethodOf(word)));
+  }
+}
+
+// Reads the tree of the file with the values of the chosen metrics only.
+Result<profile::CallTree> ReadTree(Source& source, const std::vector<size_t>& chosen) {
+  Result<profile::CallTree> tree = source.reader.ReadTree();
+  if (!tree) return tree;
+  const std::string& directory = source.reader.directory();
+  if (tree->size() == 0 && source.reader.meta().is(Mode::kTrace)) {
+    return WrongUse("{}: a trace has no call tree; print it with: jprof report log-gen {}",
+                    directory, ShellWord(directory));
+  }
+  std::vector<std::vector<int64_t>> values;
+  for (const size_t m : chosen) values.push_back(std::move(tree->metrics[m]));
+  tree->metrics = std::move(values);
+  return tree;
+}
+
+// Returns which records become one row. After folding began, a thread has two trees.
+Merge MergeOf(const Source& source, const Names& names, const ForestOptions& options) {
+  if (options.merged) return Merge::kThreads;
+  const bool two_trees = source.reader.header().folded_ticks != 0;
+  return names.has_aliases() || two_trees ? Merge::kSiblings : Merge::kContexts;
+}
+
+// Makes rows and totals, and frees the records, of which there may be 10 million. `chosen` are the
+// metrics of `tree`.
+Forest MakeForest(Source& source, profile::CallTree tree, const std::vector<size_t>& chosen,
+                  const ForestOptions& options) {
+  const std::vector<profile::Metric> infos = Infos(source, chosen);
+  Forest forest;
+  forest.names = Names(source.reader);
+  if (forest.names.has_aliases()) NameBySymbol(tree, forest.names);
+  const std::vector<calibrate::Correction> corrections =
+      CorrectAll(source, tree, forest.names, infos);
+  forest.metrics = MakeColumns(source, chosen, infos, corrections);
+  std::vector<bool> counts_samples;
+  for (const profile::Metric& info : infos)
+    counts_samples.push_back(info.is_samples() && !info.is_weighted());
+  forest.rows =
+      BuildRows(tree, corrections, counts_samples, MergeOf(source, forest.names, options));
+  return forest;
+}
+
+// Sorts threads by cost, so that a report begins with the most expensive, and siblings as --sort
+// requests.
+void Order(Forest& forest, const ForestOptions& options) {
+  const std::vector<double> cumulative = Cumulative(forest.rows, 0);
+  SortRoots(forest.rows, cumulative);
+  if (options.sort.value_or(Sort::kFirst) == Sort::kFirst) return;
+  if (options.sort == Sort::kBase && options.by_cumulative)
+    return SortByWeight(forest.rows, cumulative);
+  std::vector<double> weight(forest.rows.rows.size());
+  for (size_t i = 0; i < weight.size(); ++i) {
+    const bool by_base = options.sort == Sort::kBase && forest.metric_count() > 0;
+    weight[i] =
+        by_base ? forest.rows.cell(i, 0).base() : static_cast<double>(forest.rows.rows[i].calls);
+  }
+  SortByWeight(forest.rows, weight);
+}
+
+}  // namespace
+
+void SetSamplingErrors(const std::vector<MetricTotals>& columns, Cell* cells) {
+  for (size_t m = 0; m < columns.size(); ++m) {
+    if (columns[m].counts == MetricTotals::kNoCounts) continue;
+    cells[m].error = static_cast<float>(SamplingError(
+        static_cast<double>(cells[m].raw), static_cast<double>(cells[columns[m].counts].raw)));
+  }
+}
+
+Result<Forest> LoadForest(Source& source, const ForestOptions& options) {
+  const Result<std::vector<size_t>> chosen = ChosenMetrics(source, options.metric);
+  if (!chosen) return std::unexpected(chosen.error());
+  Result<profile::CallTree> tree = ReadTree(source, *chosen);
+  if (!tree) return std::unexpected(tree.error());
+  const size_t records = tree->size();
+  Forest forest = MakeForest(source, *std::move(tree), *chosen, options);
+  forest.spread = profile::ReadSpread(source.reader, records);
+  for (const size_t m : *chosen) forest.spread_columns.push_back(1 + m);  // calls come first
+  AddUp(forest);
+  Order(forest, options);
+  return forest;
+}
+
+bool IsLargeUnknown(const Forest& forest, const Cell& own, uint64_t calls, double percent) {
+  if (forest.metrics.empty() || !forest.metrics[0].calibrated) return false;
+  if (own.base() >= 0 && !own.is_vague()) return false;
+  const auto reaches = [percent](double part, double whole) {
+    return part > 0 && part >= whole * percent / 100;
+  };
+  return reaches(static_cast<double>(own.raw), forest.metrics[0].raw) ||
+         reaches(static_cast<double>(calls), static_cast<double>(forest.calls));
+}
+
+std::string AboveWholeText(const Forest& forest, double part) {
+  if (forest.metrics.empty()) return "";
+  const MetricTotals& metric = forest.metrics[0];
+  if (!(part > metric.raw - metric.adjust) || metric.residue >= 0) return "";
+  return fmt::format("above 100 %: rows that fell below 0 take {} off the whole",
+                     AmountIn(metric.info.unit, InUnit(metric, -metric.residue)));
+}
+
+}  // namespace jprof::model

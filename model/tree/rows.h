@@ -1,0 +1,75 @@
+// Builds the tree that reports print: one row per calling context, whatever types its method had
+// and, in a merged tree, whatever threads it was on. It is built once from the records of the
+// file, and then only read. Invariants: a row's parent is before it; children are linked in the
+// requested order.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "calibrate/model/correct.h"
+#include "model/tree/node.h"
+#include "model/values/statistics.h"
+#include "profile/read/reader.h"
+
+namespace jprof::model {
+
+struct Row : Node {  // a thread is a root
+  profile::MethodId method = profile::kRootMethod;
+  uint64_t calls = 0;
+  uint64_t callees = 0;  // calls that it made (CEE)
+  uint64_t dispatches = 0;
+  uint64_t samples = 0;        // taken in it, of all events
+  uint32_t thread = 0;         // index into the reader's threads; of the first one if merged
+  uint32_t context = kNoNode;  // the record of its only context, kNoNode if it has several
+  uint32_t level = 0;
+  FrameKind type = FrameKind::kNone;  // the one most calls or samples had
+  bool mixed = false;                 // there were others
+};
+
+// The values of one metric in one row, in raw units.
+struct Cell {
+  int64_t raw = 0;
+  double adjust = 0;
+  float error = 0;
+  double base() const { return static_cast<double>(raw) - adjust; }
+  // These return the upper end of a corrected value's 95 % interval, and whether the interval is
+  // wider than the value, so that the value alone would look more exact than it is.
+  double upper() const { return base() + kDeviations95 * static_cast<double>(error); }
+  bool is_vague() const {
+    return error > 0 && !(2 * kDeviations95 * static_cast<double>(error) <= base());
+  }
+};
+
+struct Rows {
+  size_t metric_count = 0;
+  std::vector<Row> rows;
+  std::vector<Cell> cells;      // [row * metric_count + metric]
+  std::vector<uint32_t> roots;  // in the order of the file
+  uint64_t open_frames = 0;     // entries without an exit, of methods still running
+
+  const Cell& cell(size_t row, size_t metric) const { return cells[row * metric_count + metric]; }
+};
+
+// Selects the records that become one row.
+enum class Merge {
+  kContexts,  // those of one context
+  kSiblings,  // and children of one parent that are the same method, as several addresses of one
+              // native function
+  kThreads,   // and those of all threads
+};
+
+// Builds the rows. `corrections` has one element per metric; an empty one (no table) corrects
+// nothing. `counts_samples` states for each metric whether it is the number of samples taken.
+Rows BuildRows(const profile::CallTree& tree, const std::vector<calibrate::Correction>& corrections,
+               const std::vector<bool>& counts_samples, Merge merge);
+
+// Returns each row's BASE of `metric`, or its calls if there are no metrics, with all below it.
+std::vector<double> Cumulative(const Rows& rows, size_t metric);
+
+// Relinks children and roots: greatest weight first, equal ones as they were. `weight` has
+// one element per row.
+void SortByWeight(Rows& rows, const std::vector<double>& weight);
+void SortRoots(Rows& rows, const std::vector<double>& weight);
+
+}  // namespace jprof::model

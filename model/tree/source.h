@@ -1,0 +1,48 @@
+// Defines an open profile with its calibration table, and what to load of it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "calibrate/model/table.h"
+#include "model/values/statistics.h"
+#include "profile/merge/merged_meta.h"
+#include "profile/read/reader.h"
+
+namespace jprof::model {
+
+// The production time of one row of a counted profile whose threads are merged, from sampled runs.
+struct ProductionTime {
+  bool known = false;  // false if it was added to another row
+  double samples = 0;
+  Estimate time, all;                       // ns of one run, alone and with everything below
+  bool is_estimated = false;                // `estimated` is shown, as there are few samples
+  double estimated = 0, estimated_all = 0;  // ns
+  uint64_t calls = 0;
+  std::optional<uint64_t> outermost_calls;  // none if recursion was folded
+};
+using ProductionTimes = std::vector<ProductionTime>;  // by row
+
+struct Source {
+  profile::Reader reader;
+  std::optional<calibrate::Table> table;
+  std::string table_from;    // where the table came from, to print
+  std::string uncalibrated;  // why there is no table and what to do; empty if there is one
+  std::string refitted;  // what it was refitted to (model/combined/refit.h); empty if it was not
+  ProductionTimes production = {};                 // empty unless the profile is combined
+  std::optional<profile::MergedMeta> merged = {};  // what it was merged from
+};
+
+// The order of siblings.
+enum class Sort { kFirst, kBase, kCalls };
+
+// What to load of a profile's tree, and in which order.
+struct ForestOptions {
+  bool merged = false;         // all threads as one tree
+  std::optional<Sort> sort;    // order of siblings; by default kFirst (first called first)
+  bool by_cumulative = false;  // kBase sorts by a row with all below it
+  std::string metric;          // only this one; empty for all
+};
+
+}  // namespace jprof::model

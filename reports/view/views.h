@@ -1,0 +1,18 @@
+// Makes the data of the page of each kind of input. They fail if there is nothing to show.
+#pragma once
+
+#include "model/open/open.h"
+#include "reports/view/view_data.h"
+
+namespace jprof::reports {
+
+// Returns the call tree of a counted, timed or sampled profile.
+Result<ViewData> ViewOf(model::Source& source);
+// Returns exact calls and production times.
+Result<ViewData> ViewOf(model::Combined& combined);
+// Returns process, thread, module, symbol, line; the hottest symbols with their instructions.
+Result<ViewData> ViewOf(model::Recording& recording);
+// Returns the tree of a trace's calls with exact numbers of calls and instructions.
+Result<ViewData> ViewOf(model::ArcRecording& arcs);
+
+}  // namespace jprof::reports
