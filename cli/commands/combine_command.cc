@@ -38,7 +38,7 @@ bool IsSampled(const Reader& reader) {
          std::ranges::any_of(reader.meta().metrics, &profile::Metric::is_cpu_samples);
 }
 
-Result<Reader> OpenProfile(const std::string& path) {
+Result<Reader> OpenRun(const std::string& path) {
   if (profile::IsCombined(path)) {
     return WrongUse("{} is a combined profile; name the profiles in it: {}, {}", path,
                     DisplayPath(fs::path(path) / profile::kCountedProfile),
@@ -122,7 +122,7 @@ Result<std::vector<Reader>> OpenProfiles(const CombineArguments& arguments) {
   }
   std::vector<Reader> readers;
   for (const std::string& path : arguments.profiles) {
-    auto reader = OpenProfile(path);
+    auto reader = OpenRun(path);
     if (!reader) return std::unexpected(reader.error());
     readers.push_back(*std::move(reader));
   }

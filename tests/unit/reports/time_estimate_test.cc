@@ -71,6 +71,7 @@ model::CombinedTree TreeOf(const std::vector<std::vector<double>>& samples) {
   tree.runs = samples.front().size();
   tree.period_ns.assign(tree.runs, kPeriod);
   tree.contexts.resize(samples.size() + 1);
+  for (size_t i = 1; i < tree.contexts.size(); ++i) tree.contexts[i].parent = 0;
   tree.samples.assign(tree.runs, 0);
   tree.all_samples.assign(tree.runs, 0);
   for (const std::vector<double>& context : samples) {
