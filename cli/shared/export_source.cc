@@ -26,24 +26,19 @@ std::string StemOf(const std::string& directory) {
 
 // Fails if what the directory holds cannot be exported, or not with these options.
 Result<void> CheckChoice(const std::string& directory, const ExportChoice& choice) {
+  const model::InputKind kind = model::KindOf(directory);
   const std::string shown = profile::CleanText(directory);
-  switch (model::KindOf(directory)) {
-    case model::InputKind::kTicks:
-      return WrongUse(
-          "{0} is a recording of jprof tprof, which has no call tree; print its stacks with: jprof "
-          "report tprof --format collapsed {0}",
-          shown);
-    case model::InputKind::kTrace:
-      if (choice.table.uncalibrated || !choice.table.file.empty())
-        return WrongUse("a trace of jprof itrace is exact: leave out --table and --uncalibrated");
-      return {};
-    case model::InputKind::kCombined:
-      if (choice.metric.empty()) return {};
-      return WrongUse(
-          "{} is a combined profile, which has no --metric; name one of its profiles: {}", shown,
-          model::RunPaths(directory));
-    case model::InputKind::kProfile:
-      return {};
+  if (kind == model::InputKind::kTicks) {
+    return WrongUse(
+        "{0} is a recording of jprof tprof, which has no call tree; print its stacks with: jprof "
+        "report tprof --format collapsed {0}",
+        shown);
+  }
+  if (kind == model::InputKind::kTrace && (choice.table.uncalibrated || !choice.table.file.empty()))
+    return WrongUse("a trace of jprof itrace is exact: leave out --table and --uncalibrated");
+  if (kind == model::InputKind::kCombined && !choice.metric.empty()) {
+    return WrongUse("{} is a combined profile, which has no --metric; name one of its profiles: {}",
+                    shown, model::RunPaths(directory));
   }
   return {};
 }

@@ -107,16 +107,11 @@ Result<model::Input> OpenNamed(const std::string& directory, const TableChoice& 
 
 Result<void> CheckOneProfile(const std::string& directory) {
   const model::InputKind kind = model::KindOf(directory);
+  if (kind == model::InputKind::kProfile) return {};
   const std::string shown = profile::CleanText(directory);
-  switch (kind) {
-    case model::InputKind::kProfile:
-      return {};
-    case model::InputKind::kCombined:
-      return WrongUse("{} is a combined profile; compare profiles in it: {}", shown,
-                      model::RunPaths(directory));
-    case model::InputKind::kTrace:
-    case model::InputKind::kTicks:
-      break;
+  if (kind == model::InputKind::kCombined) {
+    return WrongUse("{} is a combined profile; compare profiles in it: {}", shown,
+                    model::RunPaths(directory));
   }
   return WrongUse("{} is {}, which is shown alone: jprof view {}", shown, model::NameOf(kind),
                   ShellWord(shown));

@@ -204,18 +204,18 @@ Result<Combined> OpenCombined(const std::string& directory, const TableChoice& c
 }
 
 Result<ContextTree> LoadContexts(Input& input, const ForestOptions& options) {
-  switch (KindOf(input)) {
-    case InputKind::kProfile:
-      return LoadContexts(std::get<Source>(input), options);
-    case InputKind::kCombined:
-      return LoadContexts(std::get<Combined>(input));
-    case InputKind::kTrace:
-      return LoadContexts(std::get<ArcRecording>(input), options);
-    case InputKind::kTicks:
-      break;
-  }
-  return WrongUse("{} is {}, which has no call tree", profile::CleanText(DirectoryOf(input)),
-                  NameOf(KindOf(input)));
+  return std::visit(
+      [&](auto& opened) -> Result<ContextTree> {
+        if constexpr (requires { LoadContexts(opened, options); }) {
+          return LoadContexts(opened, options);
+        } else if constexpr (requires { LoadContexts(opened); }) {
+          return LoadContexts(opened);
+        } else {
+          return WrongUse("{} is {}, which has no call tree",
+                          profile::CleanText(DirectoryOf(input)), NameOf(KindOf(input)));
+        }
+      },
+      input);
 }
 
 }  // namespace jprof::model
