@@ -1,16 +1,9 @@
 #include "profile/log/branch_log.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
 #include "common/bytes.h"
-#include "common/errno_text.h"
-#include "common/private_file.h"
-#include "profile/read/reader_file.h"
 
 namespace jprof::profile {
 
@@ -130,19 +123,10 @@ struct BranchWriter::Pending {
 
 BranchWriter::BranchWriter() = default;
 
-BranchWriter::~BranchWriter() {
-  if (file_ != nullptr) std::fclose(file_);
-}
+BranchWriter::~BranchWriter() = default;
 
-Result<void> BranchWriter::Open(const std::string& path, const BranchFileHeader& header) {
-  path_ = path;
-  file_ = OpenPrivate(path.c_str());
-  if (file_ == nullptr) return Fail("cannot write {}: {}", path, ErrnoText());
-  BranchFileHeader whole = header;
-  std::memcpy(whole.magic, kBranchMagic, sizeof(whole.magic));
-  if (std::fwrite(&whole, sizeof(whole), 1, file_) != 1)
-    return Fail("cannot write {}: {}", path, ErrnoText());
-  return {};
+Result<void> BranchWriter::Open(const std::string& path, const LogHeader& header) {
+  return file_.Open(path, kBranchFormat, header);
 }
 
 BranchWriter::Pending& BranchWriter::PendingOf(uint32_t pid, uint32_t tid) {
@@ -179,46 +163,33 @@ void BranchWriter::Flush(Pending& pending) {
 }
 
 void BranchWriter::Write(const BranchChunk& chunk, std::string_view bytes) {
-  if (file_ == nullptr || error_ != 0) return;
   BranchChunk whole = chunk;
   whole.check = BranchCheck(whole, bytes);
-  if (std::fwrite(&whole, sizeof(whole), 1, file_) != 1 ||
-      std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) {
-    error_ = errno != 0 ? errno : EIO;
-  }
+  file_.Write(&whole, sizeof(whole));
+  file_.Write(bytes.data(), bytes.size());
 }
 
 Result<void> BranchWriter::Close(uint64_t end_ns) {
-  if (file_ == nullptr) return {};
+  if (!file_.is_open()) return {};
   for (auto& [thread, pending] : pending_) Flush(*pending);
   Write({.time = end_ns}, {});
-  if (std::fclose(file_) != 0 && error_ == 0) error_ = errno;
-  file_ = nullptr;
-  if (error_ != 0) return Fail("{} is not complete: {}", path_, ErrnoText(error_));
-  return {};
+  return file_.Close();
 }
 
 Result<BranchLog> BranchLog::Read(const std::string& path, uint64_t memory) {
-  struct stat status;
-  if (stat(path.c_str(), &status) != 0) return Fail("cannot read {}: {}", path, ErrnoText());
-  if (!S_ISREG(status.st_mode)) return Fail("{} is not a regular file", path);
-  const ReaderFile file(AT_FDCWD, path.c_str());
-  if (!file.exists()) return Fail("cannot read {}: {}", path, ErrnoText());
-  if (file.size() > memory / kBranchMemoryPerByte) return NotEnoughMemory(path, memory);
-  return Parse(file.ReadAll(file.size()), path);
+  auto file = ReadLogFile(path, memory / kBranchMemoryPerByte);
+  if (!file) return std::unexpected(file.error());
+  if (file->size > memory / kBranchMemoryPerByte) return NotEnoughMemory(path, memory);
+  return Parse(std::move(file->bytes), path);
 }
 
 Result<BranchLog> BranchLog::Parse(std::string bytes, const std::string& name) {
   BranchLog log;
   log.bytes_ = std::move(bytes);
   ByteCursor head{std::string_view(log.bytes_)};
-  log.header_ = head.Read<BranchFileHeader>();
-  if (!head.ok() || std::memcmp(log.header_.magic, kBranchMagic, sizeof(kBranchMagic)) != 0)
-    return Fail("{} is not a trace of jprof itrace", name);
-  if (log.header_.version != kBranchVersion) {
-    return Fail("{} has version {}, this jprof reads {}: trace again with this jprof", name,
-                log.header_.version, kBranchVersion);
-  }
+  const auto header = TakeLogHeader(head, kBranchFormat, name);
+  if (!header) return std::unexpected(header.error());
+  log.header_ = *header;
   log.ReadChunks(name);
   return log;
 }
@@ -227,7 +198,7 @@ Result<BranchLog> BranchLog::Parse(std::string bytes, const std::string& name) {
 // One whose head is damaged ends the reading, because the next one cannot be found.
 void BranchLog::ReadChunks(const std::string& name) {
   ByteCursor rest{std::string_view(bytes_)};
-  rest.Skip(sizeof(BranchFileHeader));
+  rest.Skip(sizeof(LogHeader));
   end_ns_ = header_.start_ns;
   bool ended = false;
   while (!ended && rest.left() >= sizeof(BranchChunk)) {

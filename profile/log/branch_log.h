@@ -5,13 +5,12 @@
 // mappings, names, forks and exits of the traced process), `recording.json` and, for a JVM,
 // `jitlog`, so that model/ticks/recording.h resolves addresses at a time.
 //
-// The file consists of a BranchFileHeader and of chunks: each is a BranchChunk and its records, all
+// The file consists of a LogHeader and of chunks: each is a BranchChunk and its records, all
 // of one thread. Chunks of different threads may be in any order, records of one thread are in the
 // order of execution. A truncated file can be read up to the truncation.
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,13 +19,14 @@
 #include <vector>
 
 #include "common/result.h"
+#include "profile/log/log_file.h"
 #include "profile/read/reading_memory.h"
 
 namespace jprof::profile {
 
 inline constexpr char kBranchesFile[] = "branches";
-inline constexpr char kBranchMagic[8] = {'j', 'p', 'r', 'o', 'f', 'b', 'r', 'a'};
-inline constexpr uint32_t kBranchVersion = 1;
+inline constexpr LogFormat kBranchFormat = {"jprofbra", 1, "a trace of jprof itrace",
+                                            "trace again"};
 
 // States why the sequence of instructions left `from` for `to`.
 enum class BranchKind : uint8_t {
@@ -56,15 +56,6 @@ struct Branch {
   bool operator==(const Branch&) const = default;
 };
 
-struct BranchFileHeader {
-  char magic[8] = {};
-  uint32_t version = kBranchVersion;
-  uint32_t unused = 0;
-  uint64_t start_unix_ns = 0;
-  uint64_t start_ns = 0;  // CLOCK_MONOTONIC, like all times here
-};
-static_assert(sizeof(BranchFileHeader) == 32);
-
 // The head of a chunk, followed by `bytes` of encoded records. Each record consists of a byte with
 // its kind (low 4 bits) and the set of its optional fields, then LEB128 numbers: `from` relative to
 // the previous record's `to` (absent for kBegin), `to` relative to `from` (for kBegin to the
@@ -87,7 +78,7 @@ class BranchWriter {
   ~BranchWriter();
   BranchWriter(const BranchWriter&) = delete;
 
-  Result<void> Open(const std::string& path, const BranchFileHeader& header);
+  Result<void> Open(const std::string& path, const LogHeader& header);
   void Add(const Branch& branch);
   // Writes what is buffered and the end, and closes the file. Fails if something could not
   // be written.
@@ -101,9 +92,7 @@ class BranchWriter {
   void Flush(Pending& pending);
   void Write(const BranchChunk& chunk, std::string_view bytes);
 
-  std::FILE* file_ = nullptr;
-  std::string path_;
-  int error_ = 0;
+  LogWriter file_;
   uint64_t records_ = 0;
   std::unordered_map<uint64_t, std::unique_ptr<Pending>> pending_;  // by pid and tid
   Pending* last_ = nullptr;
@@ -123,7 +112,7 @@ class BranchLog {
   void ForEach(const std::function<void(const Branch&)>& use) const;
   std::vector<Branch> All() const;  // 56 bytes per record: for short traces only
 
-  const BranchFileHeader& header() const { return header_; }
+  const LogHeader& header() const { return header_; }
   uint64_t records() const { return records_; }
   uint64_t end_ns() const { return end_ns_; }  // of the last record if the trace was cut off
   const std::vector<std::string>& damages() const { return damages_; }
@@ -133,7 +122,7 @@ class BranchLog {
 
   std::string bytes_;           // the file
   std::vector<size_t> chunks_;  // offsets of the good ones
-  BranchFileHeader header_;
+  LogHeader header_;
   uint64_t records_ = 0, end_ns_ = 0;
   std::vector<std::string> damages_;
 };

@@ -1,16 +1,9 @@
 #include "profile/log/sample_log.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
 #include "common/bytes.h"
-#include "common/errno_text.h"
-#include "common/private_file.h"
-#include "profile/read/reader_file.h"
 
 namespace jprof::profile {
 namespace {
@@ -98,19 +91,8 @@ struct SampleWriter::Packed {
   }
 };
 
-SampleWriter::~SampleWriter() {
-  if (file_ != nullptr) std::fclose(file_);
-}
-
-Result<void> SampleWriter::Open(const std::string& path, const SampleFileHeader& header) {
-  path_ = path;
-  file_ = OpenPrivate(path.c_str());
-  if (file_ == nullptr) return Fail("cannot write {}: {}", path, ErrnoText());
-  SampleFileHeader whole = header;
-  std::memcpy(whole.magic, kSampleMagic, sizeof(whole.magic));
-  if (std::fwrite(&whole, sizeof(whole), 1, file_) != 1)
-    return Fail("cannot write {}: {}", path, ErrnoText());
-  return {};
+Result<void> SampleWriter::Open(const std::string& path, const LogHeader& header) {
+  return file_.Open(path, kSampleFormat, header);
 }
 
 void SampleWriter::Add(const SampleEntry& entry) {
@@ -121,7 +103,6 @@ void SampleWriter::Add(const SampleEntry& entry) {
 }
 
 void SampleWriter::Write(Packed packed) {
-  if (file_ == nullptr || error_ != 0) return;
   SampleFileRecord& record = packed.record;
   record.text = static_cast<uint16_t>(std::min(packed.text.size(), kLongestName));
   record.build_id = static_cast<uint8_t>(std::min(packed.build_id.size(), kLongestBuildId));
@@ -131,34 +112,25 @@ void SampleWriter::Write(Packed packed) {
   bytes += packed.text.substr(0, record.text);
   bytes += packed.build_id.substr(0, record.build_id);
   bytes.resize(ChainOffset(record));
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size() ||
-      std::fwrite(packed.chain.data(), 8, record.chain, file_) != record.chain) {
-    error_ = errno != 0 ? errno : EIO;
-  }
+  file_.Write(bytes.data(), bytes.size());
+  file_.Write(packed.chain.data(), 8 * size_t{record.chain});
 }
 
 Result<void> SampleWriter::Close(uint64_t end_ns) {
-  if (file_ == nullptr) return {};
+  if (!file_.is_open()) return {};
   Write({.record = {.kind = SampleKind::kEnd, .time = end_ns}});
-  if (std::fclose(file_) != 0 && error_ == 0) error_ = errno;
-  file_ = nullptr;
-  if (error_ != 0) return Fail("{} is not complete: {}", path_, ErrnoText(error_));
-  return {};
+  return file_.Close();
 }
 
 Result<SampleLog> SampleLog::Read(const std::string& path, uint64_t memory) {
-  struct stat status;
-  if (stat(path.c_str(), &status) != 0) return Fail("cannot read {}: {}", path, ErrnoText());
-  if (!S_ISREG(status.st_mode)) return Fail("{} is not a regular file", path);
-  const ReaderFile file(AT_FDCWD, path.c_str());
-  if (!file.exists()) return Fail("cannot read {}: {}", path, ErrnoText());
-  const std::string bytes = file.ReadAll(memory / kMemoryPerByte);
-  if (bytes.size() == memory / kMemoryPerByte && file.size() > bytes.size())
-    return NotEnoughMemory(path, memory);
-  auto log = Parse(bytes, path);
-  if (log && bytes.size() < file.size())
-    log->damages_.push_back(fmt::format("{}: not read from byte {} on, it has {} bytes", path,
-                                        bytes.size(), file.size()));
+  auto file = ReadLogFile(path, memory / kMemoryPerByte);
+  if (!file) return std::unexpected(file.error());
+  const uint64_t read = file->bytes.size();
+  if (read == memory / kMemoryPerByte && file->size > read) return NotEnoughMemory(path, memory);
+  auto log = Parse(file->bytes, path);
+  if (log && read < file->size)
+    log->damages_.push_back(
+        fmt::format("{}: not read from byte {} on, it has {} bytes", path, read, file->size));
   return log;
 }
 
@@ -168,14 +140,9 @@ Result<SampleLog> SampleLog::Parse(std::string_view file, const std::string& pat
   log.bytes_.resize(size / 8 + 1);
   if (size > 0) std::memcpy(log.bytes_.data(), file.data(), size);
   ByteCursor rest(std::string_view(reinterpret_cast<const char*>(log.bytes_.data()), size));
-  log.header_ = rest.Read<SampleFileHeader>();
-  if (!rest.ok() || std::memcmp(log.header_.magic, kSampleMagic, sizeof(kSampleMagic)) != 0) {
-    return Fail("{} is not a recording of jprof tprof", path);
-  }
-  if (log.header_.version != kSampleVersion) {
-    return Fail("{} has version {}, this jprof reads {}: record again with this jprof", path,
-                log.header_.version, kSampleVersion);
-  }
+  const auto header = TakeLogHeader(rest, kSampleFormat, path);
+  if (!header) return std::unexpected(header.error());
+  log.header_ = *header;
   bool ended = false;
   while (!ended && rest.left() >= sizeof(SampleFileRecord)) {
     const auto record = ByteCursor(rest).Read<SampleFileRecord>();

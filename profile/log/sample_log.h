@@ -1,13 +1,12 @@
 // The file `samples` of a tprof recording: the records of a sampler, in the order in which they
 // were read. One process outside the profiled ones writes it. See docs/PROFILE_FORMAT.md.
 //
-// The file consists of a SampleFileHeader and of records. A record is a SampleFileRecord, its text,
+// The file consists of a LogHeader and of records. A record is a SampleFileRecord, its text,
 // its build id and its chain (8 bytes per address), padded to 8 bytes. A truncated file can be read
 // up to the truncation.
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,22 +14,14 @@
 #include <vector>
 
 #include "common/result.h"
+#include "profile/log/log_file.h"
 #include "profile/read/reading_memory.h"
 
 namespace jprof::profile {
 
 inline constexpr char kSamplesFile[] = "samples";
-inline constexpr char kSampleMagic[8] = {'j', 'p', 'r', 'o', 'f', 's', 'm', 'p'};
-inline constexpr uint32_t kSampleVersion = 1;
-
-struct SampleFileHeader {
-  char magic[8] = {};
-  uint32_t version = kSampleVersion;
-  uint32_t cpus = 0;
-  uint64_t start_unix_ns = 0;
-  uint64_t start_ns = 0;  // CLOCK_MONOTONIC, like all times here
-};
-static_assert(sizeof(SampleFileHeader) == 32);
+inline constexpr LogFormat kSampleFormat = {"jprofsmp", 1, "a recording of jprof tprof",
+                                            "record again"};
 
 enum class SampleKind : uint8_t { kSample, kMap, kComm, kFork, kExit, kLost, kEnd };
 
@@ -88,10 +79,9 @@ struct SampleEntry {
 class SampleWriter {
  public:
   SampleWriter() = default;
-  ~SampleWriter();
   SampleWriter(const SampleWriter&) = delete;
 
-  Result<void> Open(const std::string& path, const SampleFileHeader& header);
+  Result<void> Open(const std::string& path, const LogHeader& header);
   // Adds a record. Texts and chains that are too long are truncated.
   void Add(const SampleEntry& entry);
   // Writes kEnd and closes the file. Fails if a record could not be written.
@@ -101,9 +91,7 @@ class SampleWriter {
   struct Packed;
   void Write(Packed packed);
 
-  std::FILE* file_ = nullptr;
-  std::string path_;
-  int error_ = 0;
+  LogWriter file_;
 };
 
 // The whole file in memory. Entries are sorted by time (stable).
@@ -115,7 +103,7 @@ class SampleLog {
   // Does the same for the content of a file; `name` is for messages.
   static Result<SampleLog> Parse(std::string_view bytes, const std::string& name);
 
-  const SampleFileHeader& header() const { return header_; }
+  const LogHeader& header() const { return header_; }
   const std::vector<SampleEntry>& entries() const { return entries_; }
   uint64_t end_ns() const { return end_ns_; }  // of the last record if the recording was cut off
   uint64_t lost() const { return lost_; }
@@ -123,7 +111,7 @@ class SampleLog {
 
  private:
   std::vector<uint64_t> bytes_;  // aligned for chains
-  SampleFileHeader header_;
+  LogHeader header_;
   std::vector<SampleEntry> entries_;
   uint64_t end_ns_ = 0, lost_ = 0;
   std::vector<std::string> damages_;

@@ -99,7 +99,7 @@ TEST_F(BranchLogTest, ATraceThatWasCutOffReadsUpToThere) {
   Write(all);
   const std::string whole = Content();
   size_t last = 0;
-  for (size_t size = sizeof(BranchFileHeader); size < whole.size(); size += 997) {
+  for (size_t size = sizeof(LogHeader); size < whole.size(); size += 997) {
     const auto log = BranchLog::Parse(whole.substr(0, size), "cut");
     ASSERT_TRUE(log) << size;
     EXPECT_EQ(log->damages().size(), 1u) << size;
@@ -118,7 +118,7 @@ TEST_F(BranchLogTest, DamageIsFoundAndNothingWrongIsRead) {
   std::mt19937 random(1);
   for (int round = 0; round < 300; ++round) {
     std::string damaged = whole;
-    const size_t at = sizeof(BranchFileHeader) + random() % (whole.size() - 32);
+    const size_t at = sizeof(LogHeader) + random() % (whole.size() - 32);
     damaged[at] = static_cast<char>(damaged[at] ^ (1 + random() % 255));
     const auto log = BranchLog::Parse(damaged, "damaged");
     ASSERT_TRUE(log);
@@ -131,7 +131,7 @@ TEST_F(BranchLogTest, NoiseEndsTheReading) {
   Write(Few());
   std::mt19937 random(2);
   for (int round = 0; round < 1000; ++round) {
-    std::string noise = Content().substr(0, sizeof(BranchFileHeader));
+    std::string noise = Content().substr(0, sizeof(LogHeader));
     for (size_t size = random() % 300; size > 0; --size)
       noise += static_cast<char>(random() % 4 == 0 ? random() : 0);
     const auto log = BranchLog::Parse(noise, "noise");

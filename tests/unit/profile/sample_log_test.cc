@@ -79,7 +79,7 @@ TEST_F(SampleLogTest, ARecordingThatWasCutOffReadsUpToThere) {
   std::ifstream file(path_, std::ios::binary);
   const std::string whole((std::istreambuf_iterator<char>(file)), {});
   size_t last = 0;
-  for (size_t size = sizeof(SampleFileHeader); size < whole.size(); ++size) {
+  for (size_t size = sizeof(LogHeader); size < whole.size(); ++size) {
     std::ofstream(path_, std::ios::binary | std::ios::trunc) << whole.substr(0, size);
     const auto log = SampleLog::Read(path_);
     ASSERT_TRUE(log) << size;
@@ -94,7 +94,7 @@ TEST_F(SampleLogTest, HostileLengthsEndTheReading) {
   Write();
   std::fstream file(path_, std::ios::binary | std::ios::in | std::ios::out);
   for (const uint32_t bytes : {0u, 1u, 63u, 0xffffffffu}) {
-    file.seekp(sizeof(SampleFileHeader));
+    file.seekp(sizeof(LogHeader));
     file.write(reinterpret_cast<const char*>(&bytes), sizeof(bytes)).flush();
     const auto log = SampleLog::Read(path_);
     ASSERT_TRUE(log);

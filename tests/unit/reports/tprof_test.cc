@@ -129,7 +129,7 @@ TEST_F(TprofTest, ARecordingThatEndsBeforeItBeganTookNoTime) {
   std::fstream samples(directory_ / profile::kSamplesFile,
                        std::ios::in | std::ios::out | std::ios::binary);
   const uint64_t start_ns = 5'000'000'000;
-  samples.seekp(offsetof(profile::SampleFileHeader, start_ns));
+  samples.seekp(offsetof(profile::LogHeader, start_ns));
   samples.write(reinterpret_cast<const char*>(&start_ns), sizeof(start_ns));
   samples.close();
   EXPECT_NE(Print({}).find("trace time: 0.00 s"), std::string::npos);

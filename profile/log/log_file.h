@@ -1,0 +1,68 @@
+// What the logs `samples` and `branches` share: their header, a writer that keeps errors, and
+// reading a file that may be damaged. All their times are nanoseconds of CLOCK_MONOTONIC.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "common/bytes.h"
+#include "common/result.h"
+
+namespace jprof::profile {
+
+struct LogHeader {
+  char magic[8] = {};
+  uint32_t version = 0;
+  uint32_t cpus = 0;  // processors of the machine; 0 if the log does not need them
+  uint64_t start_unix_ns = 0;
+  uint64_t start_ns = 0;
+};
+static_assert(sizeof(LogHeader) == 32);
+
+// A kind of log, in its header and in messages.
+struct LogFormat {
+  std::string_view magic;  // 8 bytes
+  uint32_t version = 1;
+  std::string_view name;   // "a recording of jprof tprof"
+  std::string_view again;  // what to do with another version: "record again"
+};
+
+// Writes a log from its beginning to its end. Keeps the first error, which Close returns, so that
+// callers need not check each write.
+class LogWriter {
+ public:
+  LogWriter() = default;
+  ~LogWriter();
+  LogWriter(const LogWriter&) = delete;
+  LogWriter& operator=(const LogWriter&) = delete;
+
+  // Makes the file and writes the header, whose magic and version are those of the format.
+  Result<void> Open(const std::string& path, const LogFormat& format, LogHeader header);
+  bool is_open() const { return file_ != nullptr; }
+  void Write(const void* bytes, size_t count);
+  // Closes the file. Fails if something could not be written.
+  Result<void> Close();
+
+ private:
+  std::FILE* file_ = nullptr;
+  std::string path_;
+  int error_ = 0;
+};
+
+// The content of a log's file.
+struct LogBytes {
+  std::string bytes;
+  uint64_t size = 0;  // of the file, which may be more than was read
+};
+
+// Reads a file, or as much of it as `most` bytes. Fails if it does not exist or is no regular file.
+Result<LogBytes> ReadLogFile(const std::string& path, uint64_t most);
+
+// Takes the header from the content of a file. Fails if it is not of this format and version;
+// `name` is for the message.
+Result<LogHeader> TakeLogHeader(ByteCursor& content, const LogFormat& format,
+                                const std::string& name);
+
+}  // namespace jprof::profile
