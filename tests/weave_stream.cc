@@ -7,7 +7,7 @@
 //   its bytes; for an error the length of the message and the message
 //   nanoseconds that weaving took
 //   number of methods counted
-//   number of methods left, for each reason of jprof::weave::Left
+//   number of methods skipped, for each reason of jprof::weave::SkipReason
 // All numbers have 4 bytes. Counts each method with code except intrinsics, with ascending ids.
 // --unchanged: reads and writes each method without inserting anything.
 #include <chrono>
@@ -55,10 +55,10 @@ void WriteResult(const Result<Woven>& woven, uint64_t nanoseconds) {
   }
   WriteNumber(nanoseconds);
   WriteNumber(woven ? woven->counted : 0);
-  uint32_t left[kLeftKinds] = {};
+  uint32_t skipped[kSkipReasons] = {};
   if (woven)
-    for (const LeftMethod& method : woven->left) ++left[static_cast<size_t>(method.why)];
-  for (const uint32_t count : left) WriteNumber(count);
+    for (const SkippedMethod& method : woven->skipped) ++skipped[static_cast<size_t>(method.why)];
+  for (const uint32_t count : skipped) WriteNumber(count);
 }
 
 }  // namespace

@@ -240,9 +240,10 @@ void Frames::WriteSameKind(const Frame& frame, uint32_t delta, Output& out) {
   }
 }
 
-Result<std::optional<Left>> Frames::Write(std::string_view table, const MethodInfo& method,
-                                          const Layout& layout, std::span<const uint16_t> handlers,
-                                          const Insertions& insertions, Output& out) {
+Result<std::optional<SkipReason>> Frames::Write(std::string_view table, const MethodInfo& method,
+                                                const Layout& layout,
+                                                std::span<const uint16_t> handlers,
+                                                const Insertions& insertions, Output& out) {
   layout_ = &layout;
   insertions_ = &insertions;
   handlers_ = insertions.at_handler.guarded() ? handlers : std::span<const uint16_t>();
@@ -251,22 +252,22 @@ Result<std::optional<Left>> Frames::Write(std::string_view table, const MethodIn
   if (insertions.node) {
     const Result<bool> fits = SetInitialLocals(method);
     if (!fits) return std::unexpected(fits.error());
-    if (!*fits) return Left::kConstantPoolFull;
+    if (!*fits) return SkipReason::kConstantPoolFull;
   }
   const size_t start = out.size();
   out.U2(0);
   if (insertions.no_answer != 0) WriteNoAnswer(out);
-  auto left = WriteFrames(table, out);
+  auto skipped = WriteFrames(table, out);
   written_ += out.size() - start;
-  if (!left || *left) return left;
+  if (!skipped || *skipped) return skipped;
   if (insertions.before_return.guarded() && !layout.returns().empty() && !WriteEnd(method, out))
-    return Left::kConstantPoolFull;
-  if (frames_ > UINT16_MAX) return Left::kTooLarge;
+    return SkipReason::kConstantPoolFull;
+  if (frames_ > UINT16_MAX) return SkipReason::kTooLarge;
   out.SetU2(start, frames_);
-  return left;
+  return skipped;
 }
 
-Result<std::optional<Left>> Frames::WriteFrames(std::string_view table, Output& out) {
+Result<std::optional<SkipReason>> Frames::WriteFrames(std::string_view table, Output& out) {
   if (table.empty()) return std::nullopt;
   ByteCursor cursor(table);
   const size_t start = out.size();
@@ -275,7 +276,7 @@ Result<std::optional<Left>> Frames::WriteFrames(std::string_view table, Output& 
   bool full = true;  // the locals are not those of the frame before
   for (uint32_t i = 0; i < count; ++i) {
     frame.new_locals = 0;
-    if (written_ + (out.size() - start) > kMostBytes) return Left::kTooLarge;
+    if (written_ + (out.size() - start) > kMostBytes) return SkipReason::kTooLarge;
     if (auto read = ReadFrame(cursor, i == 0, frame); !read) return std::unexpected(read.error());
     const uint32_t offset = layout_->JumpTarget(frame.offset);
     if (offset == Layout::kNowhere || frame.offset == layout_->old_size())

@@ -28,9 +28,9 @@ class Frames {
   // Appends the contents of the attribute. `table` is empty if the method has no frames yet.
   // `handlers` are the old offsets of exception handlers, in ascending order. The result states why
   // the method cannot be changed, if so.
-  Result<std::optional<Left>> Write(std::string_view table, const MethodInfo& method,
-                                    const Layout& layout, std::span<const uint16_t> handlers,
-                                    const Insertions& insertions, Output& out);
+  Result<std::optional<SkipReason>> Write(std::string_view table, const MethodInfo& method,
+                                          const Layout& layout, std::span<const uint16_t> handlers,
+                                          const Insertions& insertions, Output& out);
 
  private:
   // A verification type. `data` is the index of a class or the new offset of a `new` instruction.
@@ -58,7 +58,7 @@ class Frames {
   // Returns the type of an argument, or nothing if its class does not fit into the constant pool.
   std::optional<Type> TypeOf(std::string_view descriptor);
 
-  Result<std::optional<Left>> WriteFrames(std::string_view table, Output& out);
+  Result<std::optional<SkipReason>> WriteFrames(std::string_view table, Output& out);
   Result<void> WriteFull(const Frame& frame, uint32_t delta, Output& out);
   void WriteSameKind(const Frame& frame, uint32_t delta, Output& out);
   Result<void> WriteLocals(std::optional<Type> kept, Output& out);
@@ -80,7 +80,7 @@ class Frames {
   uint32_t frames_ = 0;  // number written so far
   std::vector<Type> locals_;
   std::vector<Type> stack_;  // for a full frame
-  size_t written_ = 0;       // bytes of this class's frames, also of methods that were left
+  size_t written_ = 0;       // bytes of this class's frames, also of methods that were skipped
 };
 
 }  // namespace jprof::weave

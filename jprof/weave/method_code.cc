@@ -56,26 +56,28 @@ uint32_t MethodCode::NewStack(const CodeAttribute& code, const Insertions& inser
   return needed;
 }
 
-std::optional<Left> MethodCode::CheckSize(const CodeAttribute& code,
-                                          const Insertions& insertions) const {
+std::optional<SkipReason> MethodCode::CheckSize(const CodeAttribute& code,
+                                                const Insertions& insertions) const {
   const uint32_t size = layout_.new_size();
-  if (size > kLargest || NewStack(code, insertions) > kLargest) return Left::kTooLarge;
-  if (code.max_locals + uint32_t{insertions.new_locals} > kLargest) return Left::kTooLarge;
-  if (code.code.size() <= kLargestCompiled && size > kLargestCompiled) return Left::kNotCompiled;
+  if (size > kLargest || NewStack(code, insertions) > kLargest) return SkipReason::kTooLarge;
+  if (code.max_locals + uint32_t{insertions.new_locals} > kLargest) return SkipReason::kTooLarge;
+  if (code.code.size() <= kLargestCompiled && size > kLargestCompiled)
+    return SkipReason::kNotCompiled;
   return std::nullopt;
 }
 
-Result<std::optional<Left>> MethodCode::Write(const MethodInfo& method, const CodeAttribute& code,
-                                              const Decision& decision, Output& out) {
+Result<std::optional<SkipReason>> MethodCode::Write(const MethodInfo& method,
+                                                    const CodeAttribute& code,
+                                                    const Decision& decision, Output& out) {
   if (!ArgumentTypes(method.descriptor).All())
     return Fail("its descriptor {} is malformed", method.descriptor);
   const Target target = {method.descriptor, code.max_locals, CallsOrCatches(code)};
   const auto insertions = InsertionsFor(decision, target, constants_);
-  if (!insertions) return Left::kConstantPoolFull;
+  if (!insertions) return SkipReason::kConstantPoolFull;
   FindHandlers(code);
   if (auto placed = layout_.Place(code.code, starts_, *insertions); !placed)
     return std::unexpected(placed.error());
-  if (const auto left = CheckSize(code, *insertions)) return left;
+  if (const auto skipped = CheckSize(code, *insertions)) return skipped;
 
   const size_t start = out.size();
   out.Bytes(method.code.whole.substr(0, 6));
@@ -84,12 +86,12 @@ Result<std::optional<Left>> MethodCode::Write(const MethodInfo& method, const Co
   out.U4(layout_.new_size());
   const Result<bool> written = layout_.Write(out);
   if (!written) return std::unexpected(written.error());
-  if (!*written) return Left::kJumpTooFar;
+  if (!*written) return SkipReason::kJumpTooFar;
   const auto exceptions = WriteExceptions(code, *insertions, out);
   if (!exceptions || *exceptions) return exceptions;
-  const auto left = WriteAttributes(method, code, *insertions, out);
-  if (left && !*left) out.SetU4(start + 2, static_cast<uint32_t>(out.size() - start - 6));
-  return left;
+  const auto skipped = WriteAttributes(method, code, *insertions, out);
+  if (skipped && !*skipped) out.SetU4(start + 2, static_cast<uint32_t>(out.size() - start - 6));
+  return skipped;
 }
 
 // Writes the exception table entries that guard the calls (insertions.h). If the call in a handler
@@ -118,13 +120,14 @@ uint32_t MethodCode::WriteGuards(const Insertions& insertions, Output& out) {
   return count;
 }
 
-Result<std::optional<Left>> MethodCode::WriteExceptions(const CodeAttribute& code,
-                                                        const Insertions& insertions, Output& out) {
+Result<std::optional<SkipReason>> MethodCode::WriteExceptions(const CodeAttribute& code,
+                                                              const Insertions& insertions,
+                                                              Output& out) {
   const size_t start = out.size();
   out.U2(0);
   guards_ = WriteGuards(insertions, out);
   const uint32_t count = guards_ + code.exception_count();
-  if (count > kLargest) return Left::kTooLarge;
+  if (count > kLargest) return SkipReason::kTooLarge;
   out.SetU2(start, count);
   for (uint32_t i = 0; i < code.exception_count(); ++i) {
     const ExceptionEntry entry = code.exception(i);
@@ -140,9 +143,10 @@ Result<std::optional<Left>> MethodCode::WriteExceptions(const CodeAttribute& cod
   return std::nullopt;
 }
 
-Result<std::optional<Left>> MethodCode::WriteAttributes(const MethodInfo& method,
-                                                        const CodeAttribute& code,
-                                                        const Insertions& insertions, Output& out) {
+Result<std::optional<SkipReason>> MethodCode::WriteAttributes(const MethodInfo& method,
+                                                              const CodeAttribute& code,
+                                                              const Insertions& insertions,
+                                                              Output& out) {
   ByteCursor cursor(code.attributes);
   const size_t start = out.size();
   uint32_t count = 0;
@@ -154,8 +158,8 @@ Result<std::optional<Left>> MethodCode::WriteAttributes(const MethodInfo& method
     if (attribute.name == "StackMapTable" && file_.major >= kFirstWithFrames) {
       needs_frames = false;
       const size_t before = out.size();
-      const auto left = WriteFrames(attribute, method, insertions, out);
-      if (!left || *left) return left;
+      const auto skipped = WriteFrames(attribute, method, insertions, out);
+      if (!skipped || *skipped) return skipped;
       count += out.size() > before;
     } else if (WriteCodeTable(attribute, layout_, guards_, out)) {
       ++count;
@@ -163,8 +167,8 @@ Result<std::optional<Left>> MethodCode::WriteAttributes(const MethodInfo& method
   }
   if (!cursor.empty()) return Fail("its code has a wrong length");
   if (needs_frames) {
-    const auto left = WriteFrames({}, method, insertions, out);
-    if (!left || *left) return left;
+    const auto skipped = WriteFrames({}, method, insertions, out);
+    if (!skipped || *skipped) return skipped;
     ++count;
   }
   out.SetU2(start, count);
@@ -177,22 +181,23 @@ bool MethodCode::NeedsFrames(const Insertions& insertions) const {
           (insertions.before_return.guarded() && !layout_.returns().empty()));
 }
 
-Result<std::optional<Left>> MethodCode::WriteFrames(const Attribute& attribute,
-                                                    const MethodInfo& method,
-                                                    const Insertions& insertions, Output& out) {
+Result<std::optional<SkipReason>> MethodCode::WriteFrames(const Attribute& attribute,
+                                                          const MethodInfo& method,
+                                                          const Insertions& insertions,
+                                                          Output& out) {
   const uint16_t name =
       attribute.name.empty() ? constants_.FramesName() : LoadBig<uint16_t>(attribute.whole, 0);
-  if (name == 0) return Left::kConstantPoolFull;
+  if (name == 0) return SkipReason::kConstantPoolFull;
   const size_t start = out.size();
   out.U2(name);
   out.U4(0);
-  const auto left = frames_.Write(attribute.contents, method, layout_, starts_, insertions, out);
-  if (!left && file_.major == kFirstWithFrames) {
+  const auto skipped = frames_.Write(attribute.contents, method, layout_, starts_, insertions, out);
+  if (!skipped && file_.major == kFirstWithFrames) {
     out.Truncate(start);
     return std::nullopt;
   }
-  if (left && !*left) out.SetU4(start + 2, static_cast<uint32_t>(out.size() - start - 6));
-  return left;
+  if (skipped && !*skipped) out.SetU4(start + 2, static_cast<uint32_t>(out.size() - start - 6));
+  return skipped;
 }
 
 }  // namespace jprof::weave

@@ -19,10 +19,10 @@ class MethodCode {
   MethodCode(const ClassFile& file, Constants& constants)
       : file_(file), constants_(constants), frames_(file, constants) {}
 
-  // Appends the changed attribute. The result states why the method has to be left; then, and after
+  // Appends the changed attribute. The result states why the method is skipped; then, and after
   // an error, the output is incomplete.
-  Result<std::optional<Left>> Write(const MethodInfo& method, const CodeAttribute& code,
-                                    const Decision& decision, Output& out);
+  Result<std::optional<SkipReason>> Write(const MethodInfo& method, const CodeAttribute& code,
+                                          const Decision& decision, Output& out);
 
  private:
   struct Handler {
@@ -31,17 +31,20 @@ class MethodCode {
   };
 
   void FindHandlers(const CodeAttribute& code);
-  std::optional<Left> CheckSize(const CodeAttribute& code, const Insertions& insertions) const;
+  std::optional<SkipReason> CheckSize(const CodeAttribute& code,
+                                      const Insertions& insertions) const;
   uint32_t NewStack(const CodeAttribute& code, const Insertions& insertions) const;
   uint32_t WriteGuards(const Insertions& insertions, Output& out);
-  Result<std::optional<Left>> WriteExceptions(const CodeAttribute& code,
-                                              const Insertions& insertions, Output& out);
-  Result<std::optional<Left>> WriteAttributes(const MethodInfo& method, const CodeAttribute& code,
-                                              const Insertions& insertions, Output& out);
+  Result<std::optional<SkipReason>> WriteExceptions(const CodeAttribute& code,
+                                                    const Insertions& insertions, Output& out);
+  Result<std::optional<SkipReason>> WriteAttributes(const MethodInfo& method,
+                                                    const CodeAttribute& code,
+                                                    const Insertions& insertions, Output& out);
   bool NeedsFrames(const Insertions& insertions) const;
   // Appends the frames. An `attribute` without a name means that the method has no frames yet.
-  Result<std::optional<Left>> WriteFrames(const Attribute& attribute, const MethodInfo& method,
-                                          const Insertions& insertions, Output& out);
+  Result<std::optional<SkipReason>> WriteFrames(const Attribute& attribute,
+                                                const MethodInfo& method,
+                                                const Insertions& insertions, Output& out);
 
   const ClassFile& file_;
   Constants& constants_;

@@ -82,22 +82,22 @@ Result<void> ClassWeaver::WeaveMethod(const MethodInfo& method, const Decide& de
 
 Result<void> ClassWeaver::Change(const MethodInfo& method, const CodeAttribute& code,
                                  const Decision& decision) {
-  const auto leave = [&](Left why) {
-    woven_.left.push_back({method.name, method.descriptor, decision.id, why});
+  const auto skip = [&](SkipReason why) {
+    woven_.skipped.push_back({method.name, method.descriptor, decision.id, why});
   };
   if (decision.action != Action::kLeave && IsEmptyFinalizer(method, code)) {
-    leave(Left::kEmptyFinalizer);
+    skip(SkipReason::kEmptyFinalizer);
     return {};
   }
   const size_t start = OffsetOf(method.code.whole);
   body_.Bytes(file_.bytes.substr(copied_, start - copied_));
   copied_ = start;
   const size_t before = body_.size();
-  const auto left = code_.Write(method, code, decision, body_);
-  if (!left) return std::unexpected(left.error());
-  if (const std::optional<Left>& why = *left; why) {
+  const auto skipped = code_.Write(method, code, decision, body_);
+  if (!skipped) return std::unexpected(skipped.error());
+  if (const std::optional<SkipReason>& why = *skipped; why) {
     body_.Truncate(before);
-    leave(*why);
+    skip(*why);
     return {};
   }
   copied_ = start + method.code.whole.size();
@@ -134,11 +134,11 @@ Result<Woven> WeaveClass(std::span<const uint8_t> class_file, const Decide& deci
 
 }  // namespace
 
-std::string_view NameOf(Left left) {
-  constexpr std::array<std::string_view, kLeftKinds> kNames = {
+std::string_view NameOf(SkipReason reason) {
+  constexpr std::array<std::string_view, kSkipReasons> kNames = {
       "too large", "would not be compiled", "a jump is too far", "constant pool full",
       "empty finalizer"};
-  return kNames[static_cast<size_t>(left)];
+  return kNames[static_cast<size_t>(reason)];
 }
 
 Result<Woven> Weave(std::span<const uint8_t> class_file, const Decide& decide) {

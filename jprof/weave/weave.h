@@ -68,7 +68,7 @@ struct Decision {
 using Decide = std::function<Decision(const Method&)>;
 
 // States why a method that was to be changed is as before.
-enum class Left : uint8_t {
+enum class SkipReason : uint8_t {
   kTooLarge,          // its code, stack, local variables or handlers would exceed 65535, or the
                       // class 64 MiB by its frames
   kNotCompiled,       // its code would exceed 8000 bytes: HotSpot would no longer compile it
@@ -77,14 +77,14 @@ enum class Left : uint8_t {
   kEmptyFinalizer,    // finalize() with nothing in it: HotSpot runs a finalizer for each object of
                       // the class if there is anything, and Object has such a method
 };
-inline constexpr size_t kLeftKinds = 5;
-std::string_view NameOf(Left left);
+inline constexpr size_t kSkipReasons = 5;
+std::string_view NameOf(SkipReason reason);
 
-struct LeftMethod {
+struct SkippedMethod {
   std::string_view name;  // these two refer to the class file
   std::string_view descriptor;
   uint32_t id = 0;
-  Left why = Left::kTooLarge;
+  SkipReason why = SkipReason::kTooLarge;
 };
 
 struct Woven {
@@ -92,7 +92,7 @@ struct Woven {
   std::vector<uint8_t> bytes;   // empty if nothing was changed
   uint32_t counted = 0;
   uint32_t announced = 0;
-  std::vector<LeftMethod> left;
+  std::vector<SkippedMethod> skipped;
 };
 
 Result<Woven> Weave(std::span<const uint8_t> class_file, const Decide& decide);

@@ -522,9 +522,9 @@ void JNICALL WovenCounter::OnClassLoad(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jc
 // Records the methods that were left as they are. HotSpot calls no empty finalizer, so no call is
 // missing.
 void WovenCounter::AddLeft(const weave::Woven& woven, std::string_view class_name) {
-  for (const weave::LeftMethod& left : woven.left) {
+  for (const weave::SkippedMethod& left : woven.skipped) {
     ++counts_.left;
-    if (left.why != weave::Left::kEmptyFinalizer)
+    if (left.why != weave::SkipReason::kEmptyFinalizer)
       unwoven_->AddMethod(class_name, left.name, left.descriptor);
   }
 }

@@ -50,7 +50,7 @@ class SampleRecorder {
 
   // Adds the Java stack of the calling thread, with a class as a leaf if `class_signature` is not
   // null. `weight` is the value of the sample if the metric is weighted. Called in a callback of
-  // the VM, inside an allowed Pass of the calling thread.
+  // the VM, inside an allowed SampleScope of the calling thread.
   void TakeJavaStack(engine::Thread& thread, SampledThread& sampled, size_t trigger, int64_t weight,
                      const char* class_signature);
 

@@ -37,7 +37,7 @@ bool NoSampleInProgress(engine::Session& session) {
   bool none = true;
   session.ForEachThread([&](engine::Thread& thread) {
     const SampledThread* sampled = SampledThreadOf(thread);
-    none = none && (sampled == nullptr || sampled->passage.Empty());
+    none = none && (sampled == nullptr || sampled->in_progress.Empty());
   });
   return none;
 }

@@ -124,14 +124,14 @@ void SampleSignals::Handle(int number, const siginfo_t& info, const void* contex
   SampledThread* sampled = CurrentThread();
   if (sampled == nullptr) return;
   engine::Thread* thread = engine::current_thread;
-  const SampleGate::Pass pass(gate_, sampled->passage);
+  const SampleScope scope(gate_, sampled->in_progress);
   const int64_t begin = ptm::ReadTsc();
   if (number != kRequestSignal) {
-    TakeExpired(*thread, *sampled, info, context, pass.allowed());
-  } else if (info.si_code == SI_QUEUE && pass.allowed()) {
+    TakeExpired(*thread, *sampled, info, context, scope.allowed());
+  } else if (info.si_code == SI_QUEUE && scope.allowed()) {
     TakeRequested(*thread, *sampled, context);
   }
-  if (!pass.allowed()) return;
+  if (!scope.allowed()) return;
   thread->record->sampling_ticks += static_cast<uint64_t>(ptm::ReadTsc() - begin);
 }
 

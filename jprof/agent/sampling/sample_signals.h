@@ -26,8 +26,8 @@ inline constexpr int kTimerSignal = SIGSTKFLT;
 inline constexpr int kRequestSignal = SIGVTALRM;
 
 // While it exists, no sample interrupts the calling thread.
-struct NoSamples : BlockedSignals {
-  NoSamples() : BlockedSignals({kTimerSignal, kRequestSignal}) {}
+struct ScopedSampleBlock : BlockedSignals {
+  ScopedSampleBlock() : BlockedSignals({kTimerSignal, kRequestSignal}) {}
 };
 
 // Requests a sample of a thread of this process. SampledThread::requested contains the number of

@@ -45,7 +45,7 @@ struct SampledThread final : engine::ThreadExtension {
   ptm::ThreadTimer timers[kMostTriggers];
   CpuCoverage coverage;
   std::atomic<bool> ended = false;  // the thread is no longer sampled
-  SampleGate::Passage passage;
+  SamplesInProgress in_progress;
   unwind::StackBounds stack;
   VirtualRow virtual_rows[kMostVirtualRows];  // the last one contains all names without a row
   char own_names[kMostVirtualRows - 1][16];   // names that the thread had when it was sampled

@@ -97,7 +97,7 @@ Result<void> Sampling::InstallSignals() {
 void Sampling::AddThread(JNIEnv* jni) {
   engine::Thread* thread = engine::current_thread;
   if (thread == nullptr || thread->record == nullptr || thread->extension != nullptr) return;
-  const NoSamples guard;
+  const ScopedSampleBlock guard;
   SampledThread* sampled =
       NewThread(*thread, StackOfThisThread(), recorder_->walker().VmThreadOf(jni), 0);
   if (sampled == nullptr) return;
@@ -116,7 +116,7 @@ void Sampling::AddEarlyThread(engine::Thread& thread, uint64_t vm_thread,
 void Sampling::RemoveThread() {
   SampledThread* sampled = CurrentThread();
   if (sampled == nullptr) return;
-  const NoSamples guard;
+  const ScopedSampleBlock guard;
   timers_.Close(*engine::current_thread, *sampled);
   VirtualRows::End(*sampled);
 }
@@ -180,8 +180,8 @@ Result<void> Sampling::Reset() {
 void Sampling::TakeJavaStack(size_t trigger, int64_t weight, const char* class_signature) {
   SampledThread* sampled = CurrentThread();
   if (sampled == nullptr) return;
-  const SampleGate::Pass pass(gate_, sampled->passage);
-  if (!pass.allowed()) return;
+  const SampleScope scope(gate_, sampled->in_progress);
+  if (!scope.allowed()) return;
   recorder_->TakeJavaStack(*engine::current_thread, *sampled, trigger, weight, class_signature);
 }
 

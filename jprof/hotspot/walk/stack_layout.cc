@@ -66,7 +66,7 @@ bool StackLayout::IsReadable(uint64_t method, uint64_t const_method, MemoryReade
 bool StackLayout::IsMethod(uint64_t method, MemoryReader& memory) const {
   uint64_t const_method;
   if (method % 8 != 0 || !memory.Load(method + method_.const_method, &const_method)) return false;
-  const uint64_t mark = KnownGood::Mark(method, const_method);
+  const uint64_t mark = ValidatedCache::Mark(method, const_method);
   if (known_.Has(mark)) return true;
   if (!IsReadable(method, const_method, memory)) return false;
   known_.Add(mark);

@@ -18,7 +18,7 @@ namespace jprof::hotspot {
 
 // A lock-free cache, by hash, of values that were completely checked before. A new entry may
 // replace an old one.
-class KnownGood {
+class ValidatedCache {
  public:
   static uint64_t Mark(uint64_t a, uint64_t b) {
     const uint64_t mixed = (a ^ (b * 0x9e3779b97f4a7c15)) * 0xd6e8feb86659fd93;
@@ -66,7 +66,7 @@ class StackLayout {
   bool IsReadable(uint64_t method, uint64_t const_method, MemoryReader& memory) const;
 
   MethodLayout method_;
-  mutable KnownGood known_;
+  mutable ValidatedCache known_;
 };
 
 }  // namespace jprof::hotspot

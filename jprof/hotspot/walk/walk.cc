@@ -120,7 +120,7 @@ StackWalk WalkFrom(const WalkTask& task, const unwind::Registers& registers,
                walk.layout.nmethod.CompileId(walk.memory, code.header) == code.compile_id;
       },
       [&](uint64_t address) { return walk.memory.At<uint64_t>(address); });
-  walk.TakeRoomOf(last);
+  walk.UseBufferOf(last);
   StepToTheEnd(walk);
   last.End(&walk.result, !walk.result.unknown && !walk.result.truncated);
   return walk.result;

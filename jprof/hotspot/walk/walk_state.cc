@@ -24,7 +24,7 @@ void WalkState::EmitAt(uint64_t pc, FrameKind type, uint64_t method, int32_t bci
 bool WalkState::MakeRoom() {
   if (last == nullptr) return false;
   last->DiscardKept();
-  TakeRoomOf(*last);
+  UseBufferOf(*last);
   return result.depth < room_;
 }
 

@@ -124,7 +124,7 @@ class WalkState {
   StackFrame* NextFrame() const { return out_ + result.depth; }
   StackFrame* FrameOf(uint32_t i) const { return out_ + i; }
   uint32_t Room() const { return room_ - result.depth; }
-  void TakeRoomOf(LastStack& of) { room_ = of.room(); }
+  void UseBufferOf(LastStack& of) { room_ = of.room(); }
 
   const StackLayout& layout;
   const unwind::Unwinder& unwinder;

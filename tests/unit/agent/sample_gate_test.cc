@@ -13,41 +13,41 @@ using namespace std::chrono_literals;
 
 TEST(SampleGate, LetsThroughWhenOpen) {
   SampleGate gate;
-  SampleGate::Passage passage;
-  EXPECT_FALSE(SampleGate::Pass(gate, passage).allowed());
+  SamplesInProgress in_progress;
+  EXPECT_FALSE(SampleScope(gate, in_progress).allowed());
   gate.Open();
-  EXPECT_TRUE(SampleGate::Pass(gate, passage).allowed());
+  EXPECT_TRUE(SampleScope(gate, in_progress).allowed());
   gate.Close();
-  EXPECT_FALSE(SampleGate::Pass(gate, passage).allowed());
-  EXPECT_TRUE(passage.Empty());
+  EXPECT_FALSE(SampleScope(gate, in_progress).allowed());
+  EXPECT_TRUE(in_progress.Empty());
 }
 
 TEST(SampleGate, IsNotEmptyBeforeTheOutermostSampleHasEnded) {
   SampleGate gate;
-  SampleGate::Passage passage;
+  SamplesInProgress in_progress;
   gate.Open();
   {
-    const SampleGate::Pass outer(gate, passage);
+    const SampleScope outer(gate, in_progress);
     gate.Close();
     EXPECT_TRUE(outer.allowed());
-    EXPECT_FALSE(SampleGate::Pass(gate, passage).allowed()) << "another one inside it";
-    EXPECT_FALSE(passage.Empty());
+    EXPECT_FALSE(SampleScope(gate, in_progress).allowed()) << "another one inside it";
+    EXPECT_FALSE(in_progress.Empty());
   }
-  EXPECT_TRUE(passage.Empty());
+  EXPECT_TRUE(in_progress.Empty());
 }
 
 // A slow sample writes two numbers; they are equal after closing the gate and waiting.
 TEST(SampleGate, WhatSamplesWriteIsWholeAfterTheWait) {
   SampleGate gate;
-  SampleGate::Passage passage;
+  SamplesInProgress in_progress;
   int64_t first = 0, second = 0;  // not atomic: the gate orders them
   std::atomic<bool> stop = false;
   std::atomic<int> taken = 0;
   gate.Open();
   std::thread sampled([&] {
     while (!stop) {
-      const SampleGate::Pass pass(gate, passage);
-      if (!pass.allowed()) continue;
+      const SampleScope scope(gate, in_progress);
+      if (!scope.allowed()) continue;
       ++first;
       if (++taken % 4 == 0) std::this_thread::sleep_for(30ms);  // as if the thread lost its CPU
       ++second;
@@ -57,7 +57,7 @@ TEST(SampleGate, WhatSamplesWriteIsWholeAfterTheWait) {
     const int before = taken;
     while (taken < before + 3) std::this_thread::yield();
     gate.Close();
-    while (!passage.Empty()) std::this_thread::yield();
+    while (!in_progress.Empty()) std::this_thread::yield();
     EXPECT_EQ(first, second) << round;
     first = second = 0;
     std::this_thread::sleep_for(1ms);

@@ -219,7 +219,7 @@ inline Result<Woven> WeaveAllWith(const std::vector<uint8_t>& bytes, Action acti
 inline Shown ShowCounted(const std::vector<uint8_t>& bytes, uint32_t id = 1) {
   const auto woven = WeaveAllWith(bytes, Action::kCount, id);
   if (!woven) return {.code = woven.error().message};
-  if (!woven->left.empty()) return {.code = std::string(NameOf(woven->left[0].why))};
+  if (!woven->skipped.empty()) return {.code = std::string(NameOf(woven->skipped[0].why))};
   return Show(woven->bytes);
 }
 inline Shown ShowCounted(const CodeSpec& spec, uint32_t id = 1) {

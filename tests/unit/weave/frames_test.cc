@@ -144,7 +144,7 @@ TEST(Frames, ManyMethodsWithHugeOnesTakeNoLonger) {
   const auto woven = WeaveAllWith(builder.Build(), Action::kCount, 1);
   ASSERT_TRUE(woven) << woven.error().message;
   EXPECT_EQ(woven->counted, 1u);
-  EXPECT_EQ(woven->left.size(), 500u);
+  EXPECT_EQ(woven->skipped.size(), 500u);
 }
 
 TEST(Frames, MalformedOnesAreDroppedWhereTheVmInfersTypes) {

@@ -180,10 +180,10 @@ TEST(Weave, WhatNeedsMoreConstantsThanFitIsLeft) {
     const auto bytes = builder.Build();
     const auto woven = WeaveAllWith(bytes, Action::kCount, 1);
     ASSERT_TRUE(woven);
-    ASSERT_EQ(woven->left.size(), 1u) << free;
-    EXPECT_EQ(woven->left[0].why, Left::kConstantPoolFull);
-    EXPECT_EQ(woven->left[0].id, 1u);
-    EXPECT_EQ(woven->left[0].name, "m");
+    ASSERT_EQ(woven->skipped.size(), 1u) << free;
+    EXPECT_EQ(woven->skipped[0].why, SkipReason::kConstantPoolFull);
+    EXPECT_EQ(woven->skipped[0].id, 1u);
+    EXPECT_EQ(woven->skipped[0].name, "m");
     EXPECT_TRUE(woven->bytes.empty());
   }
   ClassBuilder builder;
@@ -195,8 +195,8 @@ TEST(Weave, WhatNeedsMoreConstantsThanFitIsLeft) {
   const auto woven = WeaveAllWith(bytes, Action::kCount, 100000);
   ASSERT_TRUE(woven);  // the id of the second method does not fit
   EXPECT_EQ(woven->counted, 1u);
-  ASSERT_EQ(woven->left.size(), 1u);
-  EXPECT_EQ(woven->left[0].name, "n");
+  ASSERT_EQ(woven->skipped.size(), 1u);
+  EXPECT_EQ(woven->skipped[0].name, "n");
   EXPECT_TRUE(Weave(woven->bytes, [](const Method&) { return Decision{}; }));
 }
 
@@ -228,7 +228,7 @@ TEST(Weave, WhatIsBetweenMethodsThatAreLeftIsThere) {
   const auto woven = WeaveAllWith(bytes, Action::kCount, 1);
   ASSERT_TRUE(woven);
   EXPECT_EQ(woven->counted, 150u);
-  EXPECT_EQ(woven->left.size(), 150u);
+  EXPECT_EQ(woven->skipped.size(), 150u);
   EXPECT_GT(woven->bytes.size(), bytes.size() + 150 * 9);
   std::string names;
   ASSERT_TRUE(Weave(woven->bytes, [&](const Method& method) {
