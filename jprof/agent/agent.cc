@@ -255,7 +255,7 @@ Result<void> Agent::WriteMeta() {
 Result<void> Agent::Listen() {
   if (sampling == nullptr) return {};
   auto commands = SamplingCommands(options, *sampling, session, setup::FullPath(directory));
-  if (const auto listens = control.Start(std::move(commands)); !listens) {
+  if (const auto listens = control.Begin(std::move(commands)); !listens) {
     setup::PrintMessage(listens.error().message + "; sampling continues without `jprof ctl`");
   }
   return {};
@@ -332,7 +332,7 @@ void Agent::EndRecording(JNIEnv* jni) {
   if (ended_) return;
   ended_ = true;
   if (started_) NameThreads(jni);
-  control.Stop();
+  control.End();
   if (sampling != nullptr) sampling->Stop();
   probe_check.End(jvmti);
   if (started_ && !joins_hooks()) session.Finish();
@@ -364,7 +364,7 @@ Result<void> Agent::Withdraw(JNIEnv* jni) {
 }
 
 void Agent::Remove() {
-  control.Stop();
+  control.End();
   if (sampling != nullptr) sampling->End();
   vm_triggers.reset();
   if (started_ && !joins_hooks()) session.Close();

@@ -107,7 +107,7 @@ Result<T> Call(const std::function<Result<T>()>& handler, control::Command comma
 
 }  // namespace
 
-Result<void> Control::Start(Handlers handlers, const std::string& folder, int64_t patience_ms) {
+Result<void> Control::Begin(Handlers handlers, const std::string& folder, int64_t patience_ms) {
   if (running_) return Fail("already listening for jprof ctl");
   handlers_ = std::move(handlers);
   user_ = geteuid();
@@ -155,7 +155,7 @@ Result<void> Control::StartThread() {
   return {};
 }
 
-void Control::Stop() {
+void Control::End() {
   if (!running_) return;
   running_ = false;
   {

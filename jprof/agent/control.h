@@ -44,23 +44,23 @@ class Control {
 
   Control() = default;
   Control(const Control&) = delete;
-  ~Control() { Stop(); }
+  ~Control() { End(); }
 
   // Listens at FOLDER/PID.sock and removes sockets of ended processes from that folder. Must not be
   // called while it is listening. After an error nothing listens, and nothing has been changed.
-  Result<void> Start(Handlers handlers, const std::string& folder = control::OwnFolder(),
+  Result<void> Begin(Handlers handlers, const std::string& folder = control::OwnFolder(),
                      int64_t patience_ms = 2'000);
 
   // Ends the thread after a running handler has returned, and removes the socket. No handler
   // runs afterwards. Must not be called from a handler. Does nothing if it was not started, or
   // in a forked child.
-  void Stop();
+  void End();
 
   // Closes the copies of the descriptors in a child created by fork(), which does not have the
   // thread. The parent keeps the socket. The owner calls this from a pthread_atfork handler.
   void LeaveToParent();
 
-  // Returns the path of the socket, which is empty before Start.
+  // Returns the path of the socket, which is empty before Begin.
   const std::string& path() const { return path_; }
 
  private:

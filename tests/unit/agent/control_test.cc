@@ -121,12 +121,12 @@ class ControlTest : public testing::Test {
                 }};
   }
   void Start(int64_t patience_ms = kLong) {
-    const auto started = control_.Start(Handlers(), folder_, patience_ms);
+    const auto started = control_.Begin(Handlers(), folder_, patience_ms);
     ASSERT_TRUE(started) << started.error().message;
   }
   std::string Problem() {
     Control control;
-    const auto started = control.Start(Handlers(), folder_);
+    const auto started = control.Begin(Handlers(), folder_);
     return started ? "none" : started.error().message;
   }
   std::string Ask(std::string_view line) { return agent::Ask(control_.path(), line); }
@@ -312,14 +312,14 @@ TEST_F(ControlTest, StopRemovesTheSocketAndRunsNoHandlerAfterwards) {
   Start();
   const std::string path = control_.path();
   Caller waiting(path);
-  control_.Stop();
+  control_.End();
   EXPECT_FALSE(fs::exists(path));
   EXPECT_EQ(waiting.Receive(), "");
-  control_.Stop();
+  control_.End();
   Start();  // again
   EXPECT_EQ(Ask("jprof 1 start\n"), "ok started\n");
   EXPECT_EQ(Problem(), "cannot create the socket " + control_.path() + ": Address already in use");
-  const auto twice = control_.Start(Handlers(), folder_);
+  const auto twice = control_.Begin(Handlers(), folder_);
   ASSERT_FALSE(twice);
   EXPECT_EQ(twice.error().message, "already listening for jprof ctl");
   EXPECT_EQ(Ask("jprof 1 start\n"), "ok started\n");
@@ -328,7 +328,7 @@ TEST_F(ControlTest, StopRemovesTheSocketAndRunsNoHandlerAfterwards) {
 TEST_F(ControlTest, AHandlerThatThrowsIsAnError) {
   auto handlers = Handlers();
   handlers.start = []() -> Result<std::string> { throw std::runtime_error("no memory"); };
-  ASSERT_TRUE(control_.Start(std::move(handlers), folder_));
+  ASSERT_TRUE(control_.Begin(std::move(handlers), folder_));
   EXPECT_EQ(Ask("jprof 1 start\n"), "error no memory\n");
   EXPECT_EQ(Ask("jprof 1 stop\n"), "ok stopped\n");
 }
@@ -336,7 +336,7 @@ TEST_F(ControlTest, AHandlerThatThrowsIsAnError) {
 TEST_F(ControlTest, LongAnswersAreCut) {
   auto handlers = Handlers();
   handlers.start = []() -> Result<std::string> { return std::string(100'000, 'x'); };
-  ASSERT_TRUE(control_.Start(std::move(handlers), folder_));
+  ASSERT_TRUE(control_.Begin(std::move(handlers), folder_));
   const std::string answer = Ask("jprof 1 start\n");
   EXPECT_EQ(answer.size(), control::kMaxAnswer);
   EXPECT_TRUE(answer.ends_with("x\n"));
@@ -346,7 +346,7 @@ TEST_F(ControlTest, TheReplyToFlushCarriesTheFolder) {
   const Fd folder(open(base_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   auto handlers = Handlers();
   handlers.flush = [&]() -> Result<int> { return folder.get(); };
-  ASSERT_TRUE(control_.Start(std::move(handlers), folder_));
+  ASSERT_TRUE(control_.Begin(std::move(handlers), folder_));
   for (int i = 0; i < 2; ++i) {  // the first client's copy is not the agent's
     Caller caller(control_.path());
     caller.Send("jprof 1 flush\n");
@@ -359,7 +359,7 @@ TEST_F(ControlTest, TheReplyToFlushCarriesTheFolder) {
 TEST_F(ControlTest, AFolderThatCannotBeSentIsAnError) {
   auto handlers = Handlers();
   handlers.flush = [] { return INT_MAX; };  // is not open
-  ASSERT_TRUE(control_.Start(std::move(handlers), folder_));
+  ASSERT_TRUE(control_.Begin(std::move(handlers), folder_));
   EXPECT_EQ(
       Ask("jprof 1 flush\n"),
       "error cannot send the descriptor of the profile's folder: Bad file descriptor; nothing "
@@ -377,7 +377,7 @@ TEST_F(ControlTest, HandlersRunOnAThreadOfItsOwnWithoutSignals) {
                      sigismember(&blocked, SIGQUIT) && sigismember(&blocked, SIGUSR2);
     return std::string(name) + (all ? ": no signals" : ": signals");
   };
-  ASSERT_TRUE(control_.Start(std::move(handlers), folder_));
+  ASSERT_TRUE(control_.Begin(std::move(handlers), folder_));
   EXPECT_EQ(Ask("jprof 1 start\n"), "ok jprof control: no signals\n");
 }
 
@@ -520,7 +520,7 @@ TEST_F(ControlTest, AProgramThatClosesAllDescriptorsKeepsItsOwn) {
     answer = Ask("jprof 1 status\n");
   }
   EXPECT_EQ(answer.find("(not listening)"), answer.npos);  // after a second it listens again
-  control_.Stop();
+  control_.End();
   struct stat status;
   for (int i = 0; i < 8; ++i) EXPECT_EQ(fstat(least + i, &status), 0);
   EXPECT_EQ(status.st_size, 0);
@@ -533,7 +533,7 @@ TEST_F(ControlTest, AForkedChildDoesNotKeepTheSocket) {
   ASSERT_EQ(pipe2(out, O_CLOEXEC), 0);
   std::string path;
   const pid_t jvm = Child([&] {
-    if (!control_.Start(Handlers(), folder_)) _exit(1);
+    if (!control_.Begin(Handlers(), folder_)) _exit(1);
     forked_control = &control_;
     if (pthread_atfork(nullptr, nullptr, [] { forked_control->LeaveToParent(); }) != 0) _exit(1);
     Caller caller(control_.path());  // connected at the fork
@@ -542,7 +542,7 @@ TEST_F(ControlTest, AForkedChildDoesNotKeepTheSocket) {
     if (child < 0) (void)!write(out[1], &child, sizeof child);
     if (child != 0) return;
     alarm(600);
-    control_.Stop();  // as at its exit; does nothing in a child
+    control_.End();  // as at its exit; does nothing in a child
     const pid_t forked = getpid();
     (void)!write(out[1], &forked, sizeof forked);
     for (;;) pause();
