@@ -12,6 +12,7 @@
 #include "jprof/agent/sampling/cpu_coverage.h"
 #include "jprof/agent/sampling/idle_account.h"
 #include "jprof/agent/sampling/sample_gate.h"
+#include "jprof/agent/vm/event_sink.h"
 #include "jprof/engine/thread.h"
 #include "jprof/hotspot/walk/stack_walker.h"
 #include "options/triggers.h"
@@ -21,7 +22,7 @@ namespace jprof::agent {
 
 inline constexpr uint32_t kMostFrames = hotspot::LastStack::kMostFrames;
 inline constexpr uint32_t kMostKernelFrames = 128;
-inline constexpr size_t kMostTriggers = 8;
+inline constexpr size_t kMostTriggers = EventSink::kMostMetrics;
 inline constexpr size_t kMostVirtualRows = 64;
 
 // A row of the profile for the virtual threads of one name that ran on a native thread, or for the
@@ -53,9 +54,7 @@ struct SampledThread final : engine::ThreadExtension {
   // each timer are added to its next sample.
   int64_t defer_until = 0;
   int64_t deferred[kMostTriggers] = {};
-  // The number of events so far, and the start of the event that is being timed, by trigger.
-  uint64_t events[kMostTriggers] = {};
-  uint64_t since_ns[kMostTriggers] = {};
+  EventSink::ThreadEvents events;  // by trigger
   // The number of ticks that the next requested sample represents, by trigger.
   std::atomic<uint32_t> requested[kMostTriggers] = {};
   IdleAccount idle[kMostTriggers];

@@ -177,12 +177,17 @@ Result<void> Sampling::Reset() {
   return Fail("a sample has been in progress for 1 s; the samples were not reset; try again");
 }
 
-void Sampling::TakeJavaStack(size_t trigger, int64_t weight, const char* class_signature) {
+EventSink::ThreadEvents* Sampling::EventsOfThread() {
+  SampledThread* const sampled = CurrentThread();
+  return sampled != nullptr ? &sampled->events : nullptr;
+}
+
+void Sampling::AddEvent(size_t trigger, int64_t weight, const char* leaf) {
   SampledThread* sampled = CurrentThread();
   if (sampled == nullptr) return;
   const SampleScope scope(gate_, sampled->in_progress);
   if (!scope.allowed()) return;
-  recorder_->TakeJavaStack(*engine::current_thread, *sampled, trigger, weight, class_signature);
+  recorder_->TakeJavaStack(*engine::current_thread, *sampled, trigger, weight, leaf);
 }
 
 }  // namespace jprof::agent

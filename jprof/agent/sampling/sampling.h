@@ -22,12 +22,13 @@
 #include "jprof/agent/sampling/sample_timers.h"
 #include "jprof/agent/sampling/sampling_thread.h"
 #include "jprof/agent/vm/early_threads.h"
+#include "jprof/agent/vm/event_sink.h"
 #include "jprof/engine/session.h"
 #include "options/agent_options.h"
 
 namespace jprof::agent {
 
-class Sampling {
+class Sampling final : public EventSink {
  public:
   // `session` must be started before the first AddThread. `session`, `options` and `hotspot` must
   // exist as long as the object. Fails if the VM or the machine does not support sampling; the
@@ -71,9 +72,10 @@ class Sampling {
   // Returns a number that changes with each Start and Reset.
   uint32_t run() const { return run_; }
 
-  // See SampleRecorder::TakeJavaStack. Call this in a callback of the VM, on the thread of
-  // the event.
-  void TakeJavaStack(size_t trigger, int64_t weight, const char* class_signature);
+  EventSink::ThreadEvents* EventsOfThread() override;
+  bool TakesEvents() const override { return running(); }
+  // Takes the Java stack of the calling thread, in a callback of the VM (sample_recorder.h).
+  void AddEvent(size_t trigger, int64_t weight, const char* leaf) override;
 
   VirtualRows& virtual_rows() { return recorder_->virtual_rows(); }
   SampleSignals& signals() { return signals_; }

@@ -5,7 +5,6 @@
 #include "common/monotonic.h"
 #include "common/random.h"
 #include "jprof/agent/agent.h"
-#include "jprof/agent/sampling/sampled_thread.h"
 #include "jprof/agent/start.h"
 #include "jprof/agent/vm/agent_use.h"
 
@@ -63,13 +62,13 @@ bool VmTriggers::Has(std::initializer_list<options::TriggerKind> kinds) const {
 
 // Returns whether the event completes a period of the trigger. ALLOCATED_BYTES is sampled by the VM
 // itself.
-bool VmTriggers::IsNthEvent(SampledThread& thread, int place) const {
+bool VmTriggers::IsNthEvent(EventSink::ThreadEvents& thread, int place) const {
   const options::Trigger& trigger = triggers_[static_cast<size_t>(place)];
   if (trigger.kind == options::TriggerKind::kAllocatedBytes) return true;
-  return ++thread.events[place] % trigger.every == 0;
+  return ++thread.count[place] % trigger.every == 0;
 }
 
-void VmTriggers::Sample(int place, int64_t weight, const VmEvent& event) const {
+void VmTriggers::Add(int place, int64_t weight, const VmEvent& event) const {
   JvmtiString signature(event.jvmti);
   if (with_class_ && (event.object != nullptr || event.type != nullptr)) {
     const jclass type =
@@ -77,18 +76,18 @@ void VmTriggers::Sample(int place, int64_t weight, const VmEvent& event) const {
     event.jvmti->GetClassSignature(type, signature.out(), nullptr);
     if (event.type == nullptr) event.jni->DeleteLocalRef(type);
   }
-  sampling_.TakeJavaStack(static_cast<size_t>(place), weight, signature.c_str());
+  sink_.AddEvent(static_cast<size_t>(place), weight, signature.c_str());
 }
 
 void VmTriggers::Count(options::TriggerKind kind, const VmEvent& event) const {
-  SampledThread* thread = sampling_.CurrentThread();
+  EventSink::ThreadEvents* const thread = sink_.EventsOfThread();
   const int place = IndexOf(kind);
-  if (thread == nullptr || place < 0 || !sampling_.running()) return;
-  if (IsNthEvent(*thread, place)) Sample(place, 1, event);
+  if (thread == nullptr || place < 0 || !sink_.TakesEvents()) return;
+  if (IsNthEvent(*thread, place)) Add(place, 1, event);
 }
 
 void VmTriggers::BeginTiming(options::TriggerKind kind) const {
-  SampledThread* thread = sampling_.CurrentThread();
+  EventSink::ThreadEvents* const thread = sink_.EventsOfThread();
   const int place = IndexOf(kind);
   if (thread == nullptr || place < 0) return;
   thread->since_ns[place] = static_cast<uint64_t>(MonotonicNanos());
@@ -96,22 +95,22 @@ void VmTriggers::BeginTiming(options::TriggerKind kind) const {
 
 // Ends a measured event. A sample represents N events, so its weight is N times the measured time.
 void VmTriggers::EndTiming(options::TriggerKind kind, const VmEvent& event) const {
-  SampledThread* thread = sampling_.CurrentThread();
+  EventSink::ThreadEvents* const thread = sink_.EventsOfThread();
   const int place = IndexOf(kind);
   if (thread == nullptr || place < 0 || thread->since_ns[place] == 0) return;
   const int64_t passed_ns = MonotonicNanos() - static_cast<int64_t>(thread->since_ns[place]);
   thread->since_ns[place] = 0;
-  if (!sampling_.running() || !IsNthEvent(*thread, place)) return;
+  if (!sink_.TakesEvents() || !IsNthEvent(*thread, place)) return;
   const uint64_t every = triggers_[static_cast<size_t>(place)].every;
-  Sample(place, passed_ns * static_cast<int64_t>(every), event);
+  Add(place, passed_ns * static_cast<int64_t>(every), event);
 }
 
 void VmTriggers::Allocated(const VmEvent& event, jlong size) const {
-  if (sampling_.CurrentThread() == nullptr || !sampling_.running()) return;
+  if (sink_.EventsOfThread() == nullptr || !sink_.TakesEvents()) return;
   const int place = IndexOf(options::TriggerKind::kAllocatedBytes);
   const auto bytes = static_cast<uint64_t>(size);
   if (place >= 0 && interval_.Keeps(bytes, NextRandom(engine::current_thread->random)))
-    Sample(place, interval_.Weight(bytes), event);
+    Add(place, interval_.Weight(bytes), event);
   Count(options::TriggerKind::kAllocations, event);
 }
 

@@ -1,5 +1,6 @@
 // Takes samples at events of the VM: allocations, contended monitors, waits, classes. The callbacks
-// run on the thread that the event is about and reach this object through AgentUse.
+// run on the thread that the event is about and reach this object through AgentUse. The events go to
+// a sink, which knows the context.
 #pragma once
 
 #include <jvmti.h>
@@ -10,7 +11,7 @@
 
 #include "common/result.h"
 #include "jprof/agent/sampling/allocation_interval.h"
-#include "jprof/agent/sampling/sampling.h"
+#include "jprof/agent/vm/event_sink.h"
 #include "jprof/agent/vm/jvmti_env.h"
 #include "options/triggers.h"
 
@@ -26,10 +27,10 @@ struct VmEvent {
 
 class VmTriggers {
  public:
-  // Adds the class of the object as a leaf of the stack if `with_class`. All arguments must exist
+  // Adds the class of the object as a leaf of the context if `with_class`. All arguments must exist
   // as long as the object.
-  VmTriggers(std::span<const options::Trigger> triggers, Sampling& sampling, bool with_class)
-      : triggers_(triggers), sampling_(sampling), with_class_(with_class) {}
+  VmTriggers(std::span<const options::Trigger> triggers, EventSink& sink, bool with_class)
+      : triggers_(triggers), sink_(sink), with_class_(with_class) {}
   VmTriggers(const VmTriggers&) = delete;
   VmTriggers& operator=(const VmTriggers&) = delete;
   ~VmTriggers();
@@ -59,11 +60,11 @@ class VmTriggers {
   void AddEvents();
   Result<void> AddCapabilities() const;
   Result<void> SetHeapSampling(int java_version);
-  bool IsNthEvent(SampledThread& thread, int place) const;
-  void Sample(int place, int64_t weight, const VmEvent& event) const;
+  bool IsNthEvent(EventSink::ThreadEvents& thread, int place) const;
+  void Add(int place, int64_t weight, const VmEvent& event) const;
 
   std::span<const options::Trigger> triggers_;
-  Sampling& sampling_;
+  EventSink& sink_;
   const bool with_class_;
   jvmtiEnv* jvmti_ = nullptr;
   JvmtiEvents events_;
