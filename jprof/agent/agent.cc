@@ -98,7 +98,7 @@ Result<void> Agent::OpenWoven() {
   hotspot = std::make_unique<HotspotVm>(*std::move(vm));
   if (auto known = options::CheckWovenJdk(MajorVersion(java)); !known)
     return WrongUse("COUNTER=woven: {}; use COUNTER=probe", known.error().message);
-  auto opened = WovenCounter::Open(jvmti, hotspot->structs);
+  auto opened = WovenCounter::Open(jvmti, hotspot->structs, session, attached());
   if (!opened) return WrongUse("COUNTER=woven: {}; use COUNTER=probe", opened.error().message);
   woven = *std::move(opened);
   probe_facts_ = {ProbeKind::kWoven,
@@ -182,7 +182,7 @@ Result<void> Agent::CollectEvents() {
 Result<void> Agent::StartSession() {
   if (!plan.has_session()) return {};
   engine::MethodSource* source = jvmti_probe.get();
-  if (woven != nullptr) source = woven.get();
+  if (woven != nullptr) source = &woven->methods();
   if (source == nullptr) source = &hotspot->vm;
   if (joins_hooks()) {
     session.SetVm(source, MethodFilter(options, jdk_packages));
@@ -223,7 +223,7 @@ Result<void> Agent::BeginWoven(JNIEnv* jni) {
   if (!attached()) {
     if (const auto existing = ExistingThreads(jni, jvmti)) ReadNames(*existing);
   }
-  return woven->Begin(jni, session, attached());
+  return woven->Begin(jni);
 }
 
 // A failure is an error only without a call tree; else the recording continues without the log.

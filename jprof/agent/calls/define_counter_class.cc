@@ -1,4 +1,4 @@
-#include "jprof/agent/calls/woven_class.h"
+#include "jprof/agent/calls/define_counter_class.h"
 
 #include <array>
 

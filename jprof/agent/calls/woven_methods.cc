@@ -1,0 +1,66 @@
+#include "jprof/agent/calls/woven_methods.h"
+
+#include <algorithm>
+#include <array>
+#include <new>
+
+#include "options/woven_jdks.h"
+
+namespace jprof::agent {
+namespace {
+
+// The frames of this class are copied between stacks while the current thread is neither the
+// carrier nor the virtual thread.
+constexpr std::string_view kContinuation = "jdk/internal/vm/Continuation";
+constexpr std::array<std::string_view, kAnnouncedMethods> kAnnounced = {"mount", "unmount",
+                                                                        "<clinit>"};
+
+// A class file's version is the version of its JDK plus 44.
+static_assert(weave::kNewestVersion == options::kLastWovenJdk + 44);
+
+// Returns whether the method is ClassLoader.loadClass, which the VM calls, or may override it.
+bool MayLoadClass(const weave::Method& method) {
+  return method.name == "loadClass" && !method.IsStatic() &&
+         method.descriptor == "(Ljava/lang/String;)Ljava/lang/Class;";
+}
+
+bool IsContinuation(std::string_view class_name) {
+  return class_name.starts_with(kContinuation) &&
+         (class_name.size() == kContinuation.size() || class_name[kContinuation.size()] == '$');
+}
+
+}  // namespace
+
+// The weaver throws only for lack of memory.
+Result<weave::Woven> WovenMethods::Weave(std::span<const uint8_t> class_file) {
+  try {
+    return weave::Weave(class_file, [&](const weave::Method& method) { return Decide(method); });
+  } catch (const std::bad_alloc&) {
+    return Fail("no memory");
+  }
+}
+
+weave::Decision WovenMethods::Decide(const weave::Method& method) {
+  constexpr weave::Decision kLeave = {weave::Action::kLeave, 0};
+  if (method.is_intrinsic || method.class_name == weave::kCounterClass ||
+      IsContinuation(method.class_name))
+    return kLeave;
+  if (method.class_name == kVirtualThread &&
+      std::ranges::find(kAnnounced, method.name) != kAnnounced.end())
+    return {weave::Action::kAnnounce, 0};
+  const auto id = session_.methods().Find(*this, reinterpret_cast<uint64_t>(&method)).id;
+  const bool answers = MayLoadClass(method);
+  if (id == engine::kIgnoredMethod) return {.answers = answers};
+  return {weave::Action::kCount, IndexOf(id), answers};
+}
+
+bool WovenMethods::Describe(uint64_t handle, engine::MethodText* text) {
+  const auto& method = *reinterpret_cast<const weave::Method*>(handle);
+  text->class_name = method.class_name;
+  text->name = method.name;
+  text->signature = method.descriptor;
+  text->is_static = method.IsStatic();
+  return true;
+}
+
+}  // namespace jprof::agent

@@ -1,0 +1,37 @@
+// Decides which methods count themselves, and describes them to the engine: a method is known by
+// its class file, before it exists in the VM.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "common/result.h"
+#include "jprof/engine/session.h"
+#include "jprof/weave/weave.h"
+
+namespace jprof::agent {
+
+inline constexpr std::string_view kVirtualThread = "java/lang/VirtualThread";
+// The number of methods of virtual threads that announce what they do.
+inline constexpr size_t kAnnouncedMethods = 3;
+
+class WovenMethods final : public engine::MethodSource {
+ public:
+  // `session` must exist as long as the object.
+  explicit WovenMethods(engine::Session& session) : session_(session) {}
+
+  // Weaves a class file. Fails if it is malformed or there is no memory.
+  Result<weave::Woven> Weave(std::span<const uint8_t> class_file);
+
+  // Describes a weave::Method.
+  bool Describe(uint64_t method, engine::MethodText* text) override;
+  FrameKind Classify(uint64_t) override { return FrameKind::kWoven; }
+
+ private:
+  weave::Decision Decide(const weave::Method& method);
+
+  engine::Session& session_;
+};
+
+}  // namespace jprof::agent
