@@ -18,8 +18,9 @@
 #include "common/fd.h"
 #include "common/no_memory.h"
 #include "common/write_all.h"
+#include "jprof/agent/agent.h"
 #include "jprof/agent/start.h"
-#include "jprof/agent/vm/agent_use.h"
+#include "jprof/agent/vm/in_use.h"
 #include "jprof/agent/vm/jvmti_env.h"
 #include "jprof/setup/plan.h"
 #include "jprof/setup/print_message.h"
@@ -39,7 +40,7 @@ Fd OpenReply(const std::string& path) {
 
 Result<std::string> Attach(JavaVM* java, JNIEnv* jni, options::AgentOptions options) {
   {
-    const AgentUse agent;
+    const InUse<Agent> agent;
     if (agent) return WrongUse("jprof is already recording in this JVM; end that recording first");
   }
   ResolveCounter(java, options, true);

@@ -1,6 +1,5 @@
-// Handles the start and end events of the VM and of its threads: names the recorded threads, starts
-// sampling and completes the profile. All callbacks run outside probes, on Java threads, and find
-// the agent through AgentUse.
+// Handles the events of the VM's start and end: begins what needs a running VM, and completes the
+// profile. The callbacks run on Java threads and find the agent through InUse.
 #pragma once
 
 #include "jprof/agent/vm/jvmti_env.h"

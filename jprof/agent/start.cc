@@ -3,15 +3,15 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <utility>
 
 #include "common/control_protocol.h"
 #include "common/no_memory.h"
 #include "jprof/agent/agent.h"
+#include "jprof/agent/calls/woven_counter.h"
 #include "jprof/agent/sampling/sample_signals.h"
-#include "jprof/agent/vm/agent_use.h"
+#include "jprof/agent/vm/in_use.h"
 #include "jprof/hookit/hook_recording.h"
 #include "jprof/setup/counter_choice.h"
 #include "jprof/setup/plan.h"
@@ -26,7 +26,7 @@ namespace {
 
 // A child made by fork() does not have the agent's threads.
 void InChild() {
-  if (const AgentUse agent; agent) agent->control.LeaveToParent();
+  if (const InUse<Agent> agent; agent) agent->LeaveToParent();
   hookit::Leave();
   EndFork();
 }
@@ -36,16 +36,6 @@ void HandleForks() {
 }
 
 }  // namespace
-
-int MajorVersion(JavaVM* java) {
-  int major = 0;
-  if (jvmtiEnv* jvmti = NewJvmtiEnv(java)) {
-    const std::string version = SystemProperty(jvmti, "java.vm.specification.version");
-    std::from_chars(version.data(), version.data() + version.size(), major);
-    jvmti->DisposeEnvironment();
-  }
-  return major;
-}
 
 void ResolveCounter(JavaVM* java, options::AgentOptions& options, bool attached) {
   if (options.mode != options::Mode::kCalltree || options.counter != options::Counter::kAuto)
@@ -98,40 +88,36 @@ Result<std::string> StartAgent(JavaVM* java, JNIEnv* jni, options::AgentOptions 
     jvmti->DisposeEnvironment();
     return directory;
   }
-  PublishAgent(
-      new Agent(java, jni, jvmti, std::move(options), *std::move(plan), *std::move(directory)));
+  const std::string made = setup::FullPath(*directory);
+  Agent* const agent =
+      new Agent(java, jni, jvmti, std::move(options), *std::move(plan), *std::move(directory));
+  Publish(*agent);
   HandleForks();
-  Result<void> started;
-  std::string made;
-  {
-    const AgentUse agent;
-    made = setup::FullPath(agent->directory);
-    started = FailWithoutMemory([&] { return agent->Start(); });
-  }
-  if (started) return made;
-  Agent* const failed = WithdrawAgent();
-  failed->Remove();
-  if (jni != nullptr) delete failed;
+  const Result<void> opened = FailWithoutMemory([&] { return agent->Open(); });
+  if (opened) return made;
+  UnpublishAll();
+  agent->Close();
+  if (agent->attached()) delete agent;
   profile::RemoveUnused(made.c_str());
-  return std::unexpected(started.error());
+  return std::unexpected(opened.error());
 }
 
 Result<std::string> DetachAgent(JNIEnv* jni) {
-  std::string directory;
+  std::unique_ptr<Agent> ended;
   {
-    const AgentUse agent;
+    const InUse<Agent> agent;
     if (!agent) return WrongUse(control::kNotRecording);
     if (!agent->attached()) {
       return WrongUse(
           "this recording began with the JVM and ends with it; `jprof ctl` can stop its samples");
     }
-    directory = setup::FullPath(agent->directory);
-    if (auto withdrawn = agent->Withdraw(jni); !withdrawn)
-      return std::unexpected(withdrawn.error());
+    if (auto restored = agent->EndAndRestoreCode(jni); !restored)
+      return std::unexpected(restored.error());
+    ended.reset(&*agent);
   }
-  const std::unique_ptr<Agent> agent(WithdrawAgent());
-  agent->Remove();
-  return directory;
+  UnpublishAll();
+  ended->Close();
+  return setup::FullPath(ended->directory());
 }
 
 }  // namespace jprof::agent

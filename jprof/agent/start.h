@@ -11,9 +11,6 @@
 
 namespace jprof::agent {
 
-// Returns the JVM's version, for example 17, or 0 if it is not known.
-int MajorVersion(JavaVM* java);
-
 // Sets what counts the calls of a call tree if the user leaves it open, and prints the choice and
 // the reason. Without what woven counting requires, the choice is probes.
 void ResolveCounter(JavaVM* java, options::AgentOptions& options, bool attached);

@@ -65,7 +65,8 @@ void ChooseParts(const options::AgentOptions& options, Plan& plan) {
   plan.sampling = plan.has_session() && !options.triggers.empty();
   plan.vm_triggers = samples;
   plan.virtual_thread_names = samples;
-  plan.focus = !options.focus.Empty();
+  plan.functions = plan.source == Source::kProbe && options.hooks != options::Hooks::kNo;
+  plan.debug_info = samples || (plan.source == Source::kWoven && plan.sampling);
   plan.hotspot_probe =
       plan.source == Source::kProbe && options.probe != options::ProbeChoice::kJvmti;
   plan.jvmti_probe =

@@ -26,7 +26,8 @@ struct Plan {
   bool sampling = false;              // with the control channel of `jprof ctl`
   bool vm_triggers = false;           // samples at events of the VM
   bool virtual_thread_names = false;  // samples of virtual threads go to rows by name
-  bool focus = false;
+  bool debug_info = false;            // compiled code is described for samples
+  bool functions = false;             // hooks may record functions of C and C++ beside the methods
 
   // The probes that may be used.
   bool hotspot_probe = true;

@@ -55,7 +55,7 @@ INDIRECT = [
     (r"^jprof::hotspot::MemoryReader::(ReadSource|SourceBytes|SourceText|NextInSource|"
      r"IsSourceCode)\(", None),
     # The filters of methods and of threads.
-    (r"^jprof::engine::Session::Attach\(", r"Agent::EarlyNames\(.*::_M_invoke\("),
+    (r"^jprof::engine::Session::Attach\(", r"RecordedThreads::EarlyNames\(.*::_M_invoke\("),
     (r"^jprof::engine::MethodTable::Find\(", FILTER + r"MethodFilter\(.*::_M_invoke\("),
     (r"^jprof::engine::Session::Name\(", FILTER + r"MakePlan\(.*::_M_invoke\("),
 ]

@@ -16,11 +16,10 @@ bool IsGeneratedForLambda(std::string_view class_name) {
 
 }  // namespace
 
-engine::MethodTable::Filter MethodFilter(const options::AgentOptions& options,
-                                         const JdkPackages& packages) {
-  if (options.methods.Empty() && options.focus.Empty()) return {};
-  return [methods = options.methods, focus = options.focus, &packages](std::string_view class_name,
-                                                                       std::string_view name) {
+engine::MethodTable::Filter Focus::MethodFilter() const {
+  if (options_.methods.Empty() && options_.focus.Empty()) return {};
+  return [methods = options_.methods, focus = options_.focus, &packages = packages_](
+             std::string_view class_name, std::string_view name) {
     return (methods.Empty() || methods.AcceptsMethod(class_name, name)) &&
            (focus.Empty() ||
             (!IsGeneratedForLambda(class_name) &&
@@ -28,8 +27,9 @@ engine::MethodTable::Filter MethodFilter(const options::AgentOptions& options,
   };
 }
 
-void StartFocus(JNIEnv* jni, JdkPackages& packages) {
-  if (!packages.Read(jni))
+void Focus::Begin(JNIEnv* jni) {
+  if (options_.focus.Empty()) return;
+  if (!packages_.Read(jni))
     setup::PrintMessage("the JVM does not report its packages: FOCUS=app matches no method");
   const auto structs = hotspot::VmStructs::Load();
   if (!structs) return;

@@ -10,12 +10,22 @@
 
 namespace jprof::agent {
 
-// Returns a filter of the recorded methods, which is empty if all are recorded. `packages` must
-// outlive the filter, which probes and compiler threads call.
-engine::MethodTable::Filter MethodFilter(const options::AgentOptions& options,
-                                         const JdkPackages& packages);
+class Focus {
+ public:
+  // `options` must exist as long as the object.
+  explicit Focus(const options::AgentOptions& options) : options_(options) {}
 
-// Reads the JDK's packages and the address range of the interpreter. Call this in VMInit.
-void StartFocus(JNIEnv* jni, JdkPackages& packages);
+  // Returns a filter of the recorded methods, which is empty if all are recorded. Probes and
+  // compiler threads call it; the object must outlive it.
+  engine::MethodTable::Filter MethodFilter() const;
+
+  // Reads the JDK's packages and the address range of the interpreter. Does nothing without FOCUS.
+  // Call this in VMInit or in a running JVM.
+  void Begin(JNIEnv* jni);
+
+ private:
+  const options::AgentOptions& options_;
+  JdkPackages packages_;
+};
 
 }  // namespace jprof::agent

@@ -1,49 +1,79 @@
 #include "jprof/agent/calls/hotspot_probe.h"
 
+#include <utility>
+
 #include "jprof/hookit/hook_recording.h"
 #include "jprof/hotspot/probe/compile_focus.h"
+#include "jprof/hotspot/vm/libjvm_image.h"
 #include "jprof/setup/print_message.h"
 
 namespace jprof::agent {
 namespace {
 
-// Installs the focus. Without FOCUS all methods are in focus. CLASSMETHODS alone does not affect
-// what is compiled.
-Result<void> InstallFocus(HotspotVm& hotspot, const hotspot::ProbeTargets& targets,
-                          const options::AgentOptions& options, engine::Session& session) {
-  const auto image = hotspot::LibjvmImage::Open();
-  if (!image) return std::unexpected(image.error());
-  const auto focus = hotspot::CompileFocus::Find(*image, hotspot.structs);
-  if (!focus) return std::unexpected(focus.error());
-  return (*focus)->Install(targets, &hotspot.vm,
-                           options.focus.Empty() ? nullptr : session.options().method_filter,
-                           options.keep_intrinsics, session.writer().header());
+// Returns why counts may be too low although there are probes, or an empty text if they are
+// complete.
+std::string MissingCalls(const hotspot::VmStructs& structs) {
+  if (!hotspot::Vm::IsOn(structs, "UseJVMCICompiler")) return "";
+  return "calls in compiled code may be missing: it is not known whether the compiler of "
+         "-XX:+UseJVMCICompiler emits probes (--probe jvmti, PROBE=jvmti, counts all calls)";
 }
 
 }  // namespace
 
-Result<HotspotVm> HotspotVm::Open() {
-  const auto structs = hotspot::VmStructs::Load();
-  if (!structs) return WrongUse("this JVM is not HotSpot");
-  auto vm = hotspot::Vm::Open(*structs);
+Result<FoundProbe> FoundProbe::Find() {
+  auto vm = HotspotVm::Open();
   if (!vm) return std::unexpected(vm.error());
-  return HotspotVm{*structs, *vm};
-}
-
-Result<HotspotProbe> HotspotProbe::Find() {
   const auto image = hotspot::LibjvmImage::Open();
   if (!image) return std::unexpected(image.error());
   const auto targets = hotspot::FindTargets(*image);
   if (!targets) return std::unexpected(targets.error());
-  return HotspotProbe{*targets, image->BuildId(), std::nullopt};
+  return FoundProbe{*std::move(vm), *targets, image->BuildId()};
 }
 
-Result<void> HotspotProbe::Install(HotspotVm& hotspot, engine::RecordingKind kind,
-                                   const options::AgentOptions& options,
-                                   engine::Session& session) const {
-  bool installed = false;
+setup::ProbeFacts FoundProbe::Facts() const {
+  setup::ProbeFacts facts = {ProbeKind::kHotspot, MissingCalls(vm.structs), build_id};
+  if (!facts.note.empty()) setup::PrintMessage(facts.note);
+  return facts;
+}
+
+HotspotProbe::HotspotProbe(const CallContext& context, FoundProbe found)
+    : CallSource(context), found_(std::move(found)) {
+  facts_ = found_.Facts();
+}
+
+Result<std::unique_ptr<CallSource>> HotspotProbe::Open(const CallContext& context) {
+  auto found = FoundProbe::Find();
+  if (!found) return std::unexpected(found.error());
+  return std::unique_ptr<CallSource>(new HotspotProbe(context, *std::move(found)));
+}
+
+// With FOCUS most methods are compiled without probes, so compiled code is not checked.
+Result<void> HotspotProbe::AddTo(JvmtiEvents& events) {
+  if (!context_.options.focus.Empty()) return {};
+  const auto added = check_.AddTo(events, context_.jvmti, found_.vm.structs, found_.targets);
+  if (!added) NoteUnchecked(added.error().message);
+  return {};
+}
+
+// Notes the reason in the profile's head, unless it has another one. The recording continues.
+void HotspotProbe::NoteUnchecked(const std::string& reason) {
+  if (!facts_.note.empty()) return;
+  facts_.note = "calls in compiled code may be missing: " + reason;
+  setup::PrintMessage(facts_.note);
+}
+
+Result<void> HotspotProbe::BeginWithJvm() {
+  if (auto installed = Install(); !installed) return installed;
+  const auto checked = check_.Begin(context_.jvmti, *context_.session.writer().header());
+  if (!checked) NoteUnchecked(checked.error().message);
+  return {};
+}
+
+Result<void> HotspotProbe::Install() {
+  const options::AgentOptions& options = context_.options;
+  bool focused = false;
   if (!options.focus.Empty() || options.keep_intrinsics) {
-    const auto done = InstallFocus(hotspot, targets, options, session);
+    const auto done = InstallFocus();
     if (!done) {
       setup::PrintMessage(
           (options.focus.Empty()
@@ -51,42 +81,31 @@ Result<void> HotspotProbe::Install(HotspotVm& hotspot, engine::RecordingKind kin
                : "methods out of focus are not recorded, but they run with probes: ") +
           done.error().message);
     }
-    installed = done.has_value();
-    if (installed) session.methods().MarkIntrinsics();
+    focused = done.has_value();
+    if (focused) context_.session.methods().MarkIntrinsics();
   }
   return InstallProbe(
-      hotspot.structs, hotspot.vm, targets, kind,
+      found_.vm.structs, found_.vm.vm, found_.targets, context_.plan.kind,
       {.train = options.train,
-       .focused = installed && !options.focus.Empty(),
-       .intrinsics = installed && options.keep_intrinsics,
+       .focused = focused && !options.focus.Empty(),
+       .intrinsics = focused && options.keep_intrinsics,
        .beside_hooks = options.hooks == options::Hooks::kYes || hookit::Expected()});
 }
 
-Result<void> HotspotProbe::FindLate(const HotspotVm& hotspot) {
+// Installs the focus. Without FOCUS all methods are in focus. CLASSMETHODS alone does not affect
+// what is compiled.
+Result<void> HotspotProbe::InstallFocus() {
+  const options::AgentOptions& options = context_.options;
+  engine::Session& session = context_.session;
   const auto image = hotspot::LibjvmImage::Open();
   if (!image) return std::unexpected(image.error());
-  auto probe = hotspot::LateProbe::Find(*image, hotspot.structs, targets);
-  if (!probe) return std::unexpected(probe.error());
-  late = *std::move(probe);
-  return {};
+  const auto focus = hotspot::CompileFocus::Find(*image, found_.vm.structs);
+  if (!focus) return std::unexpected(focus.error());
+  return (*focus)->Install(found_.targets, &found_.vm.vm,
+                           options.focus.Empty() ? nullptr : session.options().method_filter,
+                           options.keep_intrinsics, session.writer().header());
 }
 
-Result<void> HotspotProbe::InstallLate(const HotspotVm& hotspot, engine::RecordingKind kind,
-                                       const options::AgentOptions& options, JNIEnv* jni) {
-  if (!options.focus.Empty())
-    setup::PrintMessage("methods out of focus are not recorded, but they run with probes");
-  if (options.keep_intrinsics)
-    setup::PrintMessage("compiled code uses no intrinsics, and all calls are counted");
-  return late->Install(hotspot.vm, kind, {}, jni);
-}
-
-Result<void> HotspotProbe::Remove(JNIEnv* jni) {
-  if (!late) return {};
-  const auto ended = late->Remove(jni);
-  if (!ended) return std::unexpected(ended.error());
-  if (!*ended) setup::PrintMessage("a compilation that began before the end is still running");
-  late.reset();
-  return {};
-}
+void HotspotProbe::Complete() { check_.End(context_.jvmti); }
 
 }  // namespace jprof::agent

@@ -5,9 +5,9 @@
 #include <functional>
 #include <span>
 
-#include "jprof/agent/agent.h"
-#include "jprof/agent/vm/agent_use.h"
+#include "jprof/agent/vm/in_use.h"
 #include "jprof/engine/events.h"
+#include "jprof/setup/print_message.h"
 
 namespace jprof::agent {
 namespace {
@@ -41,9 +41,9 @@ void JNICALL OnMount(jvmtiEnv* jvmti, ...) {
   void* identity = nullptr;
   jvmti->GetThreadLocalStorage(thread, &identity);
   if (identity == nullptr) {
-    const AgentUse agent;
-    if (!agent) return;
-    identity = reinterpret_cast<void*>(agent->jvmti_probe->NewVirtualThreadId());
+    const InUse<JvmtiProbe> probe;
+    if (!probe) return;
+    identity = reinterpret_cast<void*>(probe->NewVirtualThreadId());
     jvmti->SetThreadLocalStorage(thread, identity);
   }
   mounted = reinterpret_cast<uint64_t>(identity);
@@ -64,34 +64,45 @@ void AddMountEvents(jvmtiEnv* jvmti) {
 
 }  // namespace
 
-Result<void> JvmtiProbe::AddTo(JvmtiEvents& events, engine::RecordingKind kind, bool train) {
+JvmtiProbe::JvmtiProbe(const CallContext& context, const std::string& reason)
+    : CallSource(context) {
+  facts_ = {ProbeKind::kJvmti, reason, ""};
+  setup::PrintMessage("recording with JVMTI events, which is slow: " + reason);
+}
+
+Result<void> JvmtiProbe::AddTo(JvmtiEvents& events) {
+  jvmtiEnv* const jvmti = context_.jvmti;
   jvmtiCapabilities wanted = {};
   wanted.can_generate_method_entry_events = 1;
   wanted.can_generate_method_exit_events = 1;
-  if (jvmti_->AddCapabilities(&wanted) != JVMTI_ERROR_NONE) {
+  if (jvmti->AddCapabilities(&wanted) != JVMTI_ERROR_NONE) {
     return Fail("this JVM offers neither HotSpot's method probes nor JVMTI method events");
   }
-  AddVirtualThreadSupport(jvmti_);  // fails before JDK 21, where it is not needed
-  engine::Visit(kind, train, [&]<class R>() {
+  Publish(*this);
+  AddVirtualThreadSupport(jvmti);  // fails before JDK 21, where it is not needed
+  engine::Visit(context_.plan.kind, context_.options.train, [&]<class R>() {
     events.AddDisabled(&jvmtiEventCallbacks::MethodEntry, OnMethodEntry<R>);
     events.AddDisabled(&jvmtiEventCallbacks::MethodExit, OnMethodExit<R>);
   });
-  AddMountEvents(jvmti_);
+  AddMountEvents(jvmti);
   return {};
 }
 
-bool JvmtiProbe::Start() {
-  return EnableEvent(jvmti_, JVMTI_EVENT_METHOD_ENTRY) &&
-         EnableEvent(jvmti_, JVMTI_EVENT_METHOD_EXIT);
+Result<void> JvmtiProbe::Begin(JNIEnv*) {
+  if (EnableEvent(context_.jvmti, JVMTI_EVENT_METHOD_ENTRY) &&
+      EnableEvent(context_.jvmti, JVMTI_EVENT_METHOD_EXIT))
+    return {};
+  return Fail("this JVM does not report method events");
 }
 
 uint64_t JvmtiProbe::VirtualThreadId(uint64_t) { return mounted; }
 
 bool JvmtiProbe::Describe(uint64_t handle, engine::MethodText* text) {
   const auto method = reinterpret_cast<jmethodID>(handle);
-  const MethodNames names(jvmti_, method);
+  jvmtiEnv* const jvmti = context_.jvmti;
+  const MethodNames names(jvmti, method);
   jint modifiers = 0;
-  if (!names.known() || jvmti_->GetMethodModifiers(method, &modifiers) != JVMTI_ERROR_NONE)
+  if (!names.known() || jvmti->GetMethodModifiers(method, &modifiers) != JVMTI_ERROR_NONE)
     return false;
   constexpr jint kStatic = 0x0008, kNative = 0x0100;
   text->class_name = Keep(names.class_name());

@@ -12,23 +12,22 @@
 #include <string>
 #include <string_view>
 
-#include "common/result.h"
-#include "jprof/agent/vm/jvmti_env.h"
+#include "jprof/agent/calls/call_source.h"
 #include "jprof/engine/method_table.h"
-#include "jprof/engine/recording.h"
 
 namespace jprof::agent {
 
 // Once events are enabled, a probe must exist until the process ends.
-class JvmtiProbe : public engine::MethodSource {
+class JvmtiProbe final : public CallSource, public engine::MethodSource {
  public:
-  explicit JvmtiProbe(jvmtiEnv* jvmti) : jvmti_(jvmti) {}
+  // A message reports `reason`, for which there is no better probe.
+  JvmtiProbe(const CallContext& context, const std::string& reason);
 
-  // Requests the capabilities and adds the events, which stay disabled. Call this in Agent_OnLoad.
-  // Fails if the VM does not support them.
-  Result<void> AddTo(JvmtiEvents& events, engine::RecordingKind kind, bool train);
-  // Enables the events. Returns false if the VM refuses. Requires the live phase.
-  bool Start();
+  engine::MethodSource& methods() override { return *this; }
+
+  // Call this in Agent_OnLoad. Fails if the VM does not support the events.
+  Result<void> AddTo(JvmtiEvents& events) override;
+  Result<void> Begin(JNIEnv* jni) override;
 
   bool Describe(uint64_t method, engine::MethodText* text) override;
   FrameKind Classify(uint64_t) override { return FrameKind::kInterpreted; }
@@ -40,7 +39,6 @@ class JvmtiProbe : public engine::MethodSource {
  private:
   std::string_view Keep(std::string_view name);
 
-  jvmtiEnv* jvmti_;
   std::atomic<uint64_t> last_virtual_thread_ = 0;
   std::mutex names_lock_;
   std::set<std::string, std::less<>> names_;  // names of described methods, never freed

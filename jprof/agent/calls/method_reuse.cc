@@ -1,8 +1,6 @@
 #include "jprof/agent/calls/method_reuse.h"
 
-#include "jprof/agent/agent.h"
-#include "jprof/agent/vm/agent_use.h"
-#include "jprof/hotspot/vm/vm.h"
+#include "jprof/agent/vm/in_use.h"
 
 namespace jprof::agent {
 namespace {
@@ -19,9 +17,9 @@ decltype(jvmtiInterface_1::RetransformClasses) retransform = nullptr;
 
 }  // namespace
 
-void MethodReuse::AddTo(JvmtiEvents& events, jvmtiEnv* jvmti, const hotspot::VmStructs* structs) {
-  unloads_later_ = structs != nullptr && (hotspot::Vm::IsOn(*structs, "UseZGC") ||
-                                          hotspot::Vm::IsOn(*structs, "UseShenandoahGC"));
+void MethodReuse::AddTo(JvmtiEvents& events, jvmtiEnv* jvmti, const HotspotVm* vm) {
+  unloads_later_ = vm != nullptr && (hotspot::Vm::IsOn(vm->structs, "UseZGC") ||
+                                     hotspot::Vm::IsOn(vm->structs, "UseShenandoahGC"));
   jvmtiCapabilities wanted = {};
   wanted.can_generate_garbage_collection_events = 1;
   jvmti->AddCapabilities(&wanted);
@@ -29,6 +27,7 @@ void MethodReuse::AddTo(JvmtiEvents& events, jvmtiEnv* jvmti, const hotspot::VmS
   events.Add(JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, &Slots::GarbageCollectionFinish,
              kGuarded<OnCollection>);
   events.Add(JVMTI_EVENT_CLASS_PREPARE, &Slots::ClassPrepare, kGuarded<OnClassPrepare>);
+  Publish(*this);
   Hook(TableOf(jvmti));
 }
 
@@ -42,35 +41,34 @@ void MethodReuse::Hook(jvmtiInterface_1& table) {
   if (table.RetransformClasses == retransform) table.RetransformClasses = OnRetransform;
 }
 
-void MethodReuse::Unhook(jvmtiEnv* jvmti) {
+void MethodReuse::End(jvmtiEnv* jvmti) {
   jvmtiInterface_1& table = TableOf(jvmti);
   if (table.RedefineClasses == OnRedefine) table.RedefineClasses = redefine;
   if (table.RetransformClasses == OnRetransform) table.RetransformClasses = retransform;
 }
 
 void MethodReuse::OnCollection(jvmtiEnv*) {
-  if (const AgentUse agent; agent) ++agent->method_reuse.epoch_;
+  if (const InUse<MethodReuse> reuse; reuse) ++reuse->epoch_;
 }
 
 void MethodReuse::OnClassPrepare(jvmtiEnv*, JNIEnv*, jthread, jclass) {
-  const AgentUse agent;
-  if (!agent) return;
-  MethodReuse& reuse = agent->method_reuse;
-  const uint64_t epoch = reuse.epoch_;
-  if (reuse.forgotten_epoch_ == epoch && !(reuse.unloads_later_ && epoch != 0)) return;
+  const InUse<MethodReuse> reuse;
+  if (!reuse) return;
+  const uint64_t epoch = reuse->epoch_;
+  if (reuse->forgotten_epoch_ == epoch && !(reuse->unloads_later_ && epoch != 0)) return;
   // Empties the caches before it stores the epoch: methods of a class that another thread prepares
   // meanwhile may run at once.
-  reuse.session_.ForgetMethods();
-  reuse.forgotten_epoch_ = epoch;
+  reuse->session_.ForgetMethods();
+  reuse->forgotten_epoch_ = epoch;
 }
 
 // Forgets the methods. A redefinition may take long, and the agent may be detached and another
 // attached meanwhile.
 void MethodReuse::Forget() {
-  const AgentUse agent;
-  if (!agent || !agent->plan.has_session()) return;
-  ++agent->method_reuse.epoch_;
-  agent->session.ForgetMethods();
+  const InUse<MethodReuse> reuse;
+  if (!reuse) return;
+  ++reuse->epoch_;
+  reuse->session_.ForgetMethods();
 }
 
 jvmtiError MethodReuse::OnRedefine(jvmtiEnv* jvmti, jint count,

@@ -10,24 +10,24 @@
 #include <atomic>
 #include <cstdint>
 
+#include "jprof/agent/vm/hotspot_vm.h"
 #include "jprof/agent/vm/jvmti_env.h"
 #include "jprof/engine/session.h"
-#include "jprof/hotspot/vm/vm_structs.h"
 
 namespace jprof::agent {
 
-// Callbacks find this object through AgentUse, on Java threads and on threads of the VM.
+// Callbacks find this object through InUse, on Java threads and on threads of the VM.
 class MethodReuse {
  public:
   explicit MethodReuse(engine::Session& session) : session_(session) {}
 
   // Requests the capability, adds the events, and hooks the redefinition of classes, which has no
-  // event: all agents call it through one function table. `structs` describes the VM and is null if
-  // the VM's structures are not known.
-  void AddTo(JvmtiEvents& events, jvmtiEnv* jvmti, const hotspot::VmStructs* structs);
-  // Restores the table. Calls of the hooks may still be in progress; they do nothing once the
-  // agent is withdrawn.
-  void Unhook(jvmtiEnv* jvmti);
+  // event: all agents call it through one function table. `vm` is null if the VM's structures are
+  // not known.
+  void AddTo(JvmtiEvents& events, jvmtiEnv* jvmti, const HotspotVm* vm);
+  // Restores the table. Calls of the hooks may still be in progress; they do nothing once InUse
+  // finds no agent.
+  void End(jvmtiEnv* jvmti);
 
  private:
   static void JNICALL OnCollection(jvmtiEnv* jvmti);

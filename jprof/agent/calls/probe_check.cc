@@ -1,7 +1,6 @@
 #include "jprof/agent/calls/probe_check.h"
 
-#include "jprof/agent/agent.h"
-#include "jprof/agent/vm/agent_use.h"
+#include "jprof/agent/vm/in_use.h"
 
 namespace jprof::agent {
 namespace {
@@ -26,6 +25,7 @@ Result<void> ProbeCheck::AddTo(JvmtiEvents& events, jvmtiEnv* jvmti,
   wanted.can_generate_compiled_method_load_events = 1;
   if (jvmti->AddCapabilities(&wanted) != JVMTI_ERROR_NONE) return Fail(kNotReported);
   probe_ = *std::move(probe);
+  Publish(*this);
   events.AddDisabled(&jvmtiEventCallbacks::CompiledMethodLoad, kGuarded<OnMethodLoad>);
   return {};
 }
@@ -44,11 +44,10 @@ void ProbeCheck::End(jvmtiEnv* jvmti) {
 
 void ProbeCheck::OnMethodLoad(jvmtiEnv* jvmti, jmethodID method, jint bytes, const void* code, jint,
                               const jvmtiAddrLocationMap*, const void*) {
-  const AgentUse agent;
-  if (!agent || bytes <= 0) return;
-  ProbeCheck& check = agent->probe_check;
-  if (!check.probe_->Counts(code, static_cast<size_t>(bytes)) && !IsNative(jvmti, method))
-    check.Add(jvmti, method);
+  const InUse<ProbeCheck> check;
+  if (!check || bytes <= 0) return;
+  if (!check->probe_->Counts(code, static_cast<size_t>(bytes)) && !IsNative(jvmti, method))
+    check->Add(jvmti, method);
 }
 
 void ProbeCheck::Add(jvmtiEnv* jvmti, jmethodID method) {

@@ -7,14 +7,15 @@
 #include <optional>
 
 #include "common/result.h"
-#include "jprof/agent/calls/hotspot_probe.h"
 #include "jprof/agent/calls/uncounted.h"
 #include "jprof/agent/vm/jvmti_env.h"
 #include "jprof/hotspot/probe/compiled_probe.h"
+#include "jprof/hotspot/probe/probe.h"
+#include "jprof/hotspot/vm/vm_structs.h"
 
 namespace jprof::agent {
 
-// The callback finds this object through AgentUse, on a thread of the VM.
+// The callback finds this object through InUse, on a thread of the VM.
 class ProbeCheck {
  public:
   // Adds the event. Fails if this VM does not report compiled code, or if its structures are

@@ -62,7 +62,6 @@ class WovenClasses {
   size_t announced() const { return announced_; }
   WovenMethods& methods() { return methods_; }
   WovenStatistics& statistics() { return statistics_; }
-  const WovenStatistics& statistics() const { return statistics_; }
   Retransformer& retransformer() { return retransformer_; }
 
  private:

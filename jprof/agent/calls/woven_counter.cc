@@ -5,7 +5,7 @@
 
 #include "jprof/agent/calls/define_counter_class.h"
 #include "jprof/agent/calls/woven_natives.h"
-#include "jprof/agent/vm/agent_use.h"
+#include "jprof/agent/vm/in_use.h"
 #include "jprof/engine/woven.h"
 #include "jprof/hotspot/vm/class_archive.h"
 #include "jprof/hotspot/vm/libjvm_image.h"
@@ -33,6 +33,15 @@ Result<uint64_t> FindSpareWord(const hotspot::VmStructs& structs) {
   return offset;
 }
 
+// Fails if this VM writes an archive of its classes, which makes it crash if classes are woven.
+Result<void> CheckNoArchive(const hotspot::VmStructs& structs) {
+  const std::string option = hotspot::ArchiveOption(structs);
+  if (option.empty()) return {};
+  return Fail(
+      "with {} the JVM writes an archive of its classes, and would crash if they were woven",
+      option);
+}
+
 Result<void> AddCapabilities(jvmtiEnv* jvmti) {
   jvmtiCapabilities wanted = {};
   wanted.can_retransform_classes = 1;
@@ -42,15 +51,11 @@ Result<void> AddCapabilities(jvmtiEnv* jvmti) {
   return Fail("this JVM cannot retransform classes");
 }
 
-}  // namespace
-
-Result<void> CheckNoArchive(const hotspot::VmStructs& structs) {
-  const std::string option = hotspot::ArchiveOption(structs);
-  if (option.empty()) return {};
-  return Fail(
-      "with {} the JVM writes an archive of its classes, and would crash if they were woven",
-      option);
+std::unexpected<Error> UseProbe(const Error& error) {
+  return WrongUse("COUNTER=woven: {}; use COUNTER=probe", error.message);
 }
+
+}  // namespace
 
 Result<void> CheckWovenCounter(int java_version) {
   if (auto known = options::CheckWovenJdk(java_version); !known) return known;
@@ -64,42 +69,46 @@ Result<void> CheckWovenCounter(int java_version) {
   return {};
 }
 
-std::atomic<WovenCounter*> WovenCounter::counting = nullptr;
-
-WovenCounter* WovenCounter::InUse(const AgentUse& use) {
-  return use ? counting.load(std::memory_order_acquire) : nullptr;
-}
-
-WovenCounter::WovenCounter(jvmtiEnv* jvmti, engine::Session& session, uint64_t current_at,
-                           bool attached)
-    : jvmti_(jvmti),
-      session_(session),
+WovenCounter::WovenCounter(const CallContext& context, HotspotVm vm, uint64_t current_at)
+    : CallSource(context),
+      vm_(std::move(vm)),
       current_at_(current_at),
-      classes_(jvmti, session),
-      virtual_threads_(jvmti, classes_, attached) {}
-
-Result<std::unique_ptr<WovenCounter>> WovenCounter::Open(jvmtiEnv* jvmti,
-                                                         const hotspot::VmStructs& structs,
-                                                         engine::Session& session, bool attached) {
-  const auto word = FindSpareWord(structs);
-  if (!word) return std::unexpected(word.error());
-  if (auto added = AddCapabilities(jvmti); !added) return std::unexpected(added.error());
-  return std::unique_ptr<WovenCounter>(new WovenCounter(jvmti, session, *word, attached));
+      classes_(context.jvmti, context.session),
+      virtual_threads_(context.jvmti, classes_, context.attached) {
+  facts_ = {ProbeKind::kWoven, "native methods, intrinsics and hidden classes are not counted", ""};
 }
 
-void WovenCounter::AddTo(JvmtiEvents& events) {
+Result<std::unique_ptr<CallSource>> WovenCounter::Open(const CallContext& context) {
+  auto vm = HotspotVm::Open();
+  if (!vm) return UseProbe(vm.error());
+  if (auto none = CheckNoArchive(vm->structs); !none)
+    return Fail("{}; use COUNTER=probe, or a run without that option", none.error().message);
+  if (auto known = options::CheckWovenJdk(MajorVersion(context.java)); !known)
+    return UseProbe(known.error());
+  const auto word = FindSpareWord(vm->structs);
+  if (!word) return UseProbe(word.error());
+  if (auto added = AddCapabilities(context.jvmti); !added) return UseProbe(added.error());
+  return std::unique_ptr<CallSource>(new WovenCounter(context, *std::move(vm), *word));
+}
+
+Result<void> WovenCounter::AddTo(JvmtiEvents& events) {
   events.AddDisabled(&jvmtiEventCallbacks::ClassFileLoadHook, kGuarded<OnClassFile>);
   events.AddDisabled(&jvmtiEventCallbacks::ClassLoad, kGuarded<OnClassLoad>);
+  return {};
 }
 
 Result<void> WovenCounter::Begin(JNIEnv* jni) {
+  if (!context_.attached) {
+    if (const auto existing = ExistingThreads(jni, context_.jvmti))
+      context_.threads.SetEarlyNames(*existing);
+  }
   classes_.statistics().Begin(*session().writer().header());
-  counting.store(this, std::memory_order_release);  // methods of an earlier recording may still run
+  Publish(*this);  // methods of an earlier recording may still run
   auto begun = DefineClass(jni);
   if (begun) begun = BeginEvents();
   if (begun) begun = virtual_threads_.Begin(jni, counter_);
   if (!begun) {
-    End(jni);
+    (void)End(jni);
     return begun;
   }
   classes_.WeaveLoaders(jni);
@@ -110,28 +119,36 @@ Result<void> WovenCounter::Begin(JNIEnv* jni) {
 
 // Enables the events in an order in which no class has only the first one.
 Result<void> WovenCounter::BeginEvents() {
-  if (EnableEvent(jvmti_, JVMTI_EVENT_CLASS_LOAD) &&
-      EnableEvent(jvmti_, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK))
+  if (EnableEvent(context_.jvmti, JVMTI_EVENT_CLASS_LOAD) &&
+      EnableEvent(context_.jvmti, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK))
     return {};
   return Fail("this JVM does not report the classes that it loads");
 }
 
-void WovenCounter::End(JNIEnv* jni) {
-  if (counter_ == nullptr) return counting.store(nullptr, std::memory_order_release);
+Result<void> WovenCounter::End(JNIEnv* jni) {
+  if (counter_ == nullptr) {
+    Unpublish<WovenCounter>();
+    return {};
+  }
+  jvmtiEnv* const jvmti = context_.jvmti;
   classes_.Restore(jni);
-  jvmti_->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr);
-  jvmti_->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_LOAD, nullptr);
+  jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr);
+  jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_LOAD, nullptr);
   classes_.Close(jni);
   SetRegion(jni, kNoRegion);
-  counting.store(nullptr, std::memory_order_release);
+  Unpublish<WovenCounter>();
   jni->DeleteGlobalRef(counter_);
   counter_ = nullptr;
+  return {};
+}
+
+void WovenCounter::Complete() {
+  if (context_.options.verbose) setup::PrintMessage(classes_.statistics().Summary());
 }
 
 Result<void> WovenCounter::DefineClass(JNIEnv* jni) {
-  JavaVM* java = nullptr;
-  jni->GetJavaVM(&java);
-  const auto defined = DefineCounterClass(java, jni, CounterNatives(), engine::woven_origin);
+  const auto defined =
+      DefineCounterClass(context_.java, jni, CounterNatives(), engine::woven_origin);
   if (!defined) return std::unexpected(defined.error());
   counter_ = static_cast<jclass>(jni->NewGlobalRef(*defined));
   jni->DeleteLocalRef(*defined);
@@ -158,17 +175,14 @@ void JNICALL WovenCounter::OnClassFile(jvmtiEnv*, JNIEnv* jni, jclass redefined,
                                        const char* name, jobject, jint bytes,
                                        const unsigned char* data, jint* new_bytes,
                                        unsigned char** new_data) {
-  const AgentUse use;
-  WovenCounter* const counter = InUse(use);
-  if (counter == nullptr) return;
+  const InUse<WovenCounter> counter;
+  if (!counter) return;
   counter->classes_.OnClassFile(jni, {redefined, loader, name, {data, static_cast<size_t>(bytes)}},
                                 {new_bytes, new_data});
 }
 
 void JNICALL WovenCounter::OnClassLoad(jvmtiEnv*, JNIEnv* jni, jthread, jclass loaded) {
-  const AgentUse use;
-  WovenCounter* const counter = InUse(use);
-  if (counter != nullptr) counter->classes_.OnClassLoad(jni, loaded);
+  if (const InUse<WovenCounter> counter; counter) counter->classes_.OnClassLoad(jni, loaded);
 }
 
 }  // namespace jprof::agent

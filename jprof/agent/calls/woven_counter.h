@@ -14,18 +14,13 @@
 
 #include <jvmti.h>
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "common/result.h"
+#include "jprof/agent/calls/call_source.h"
 #include "jprof/agent/calls/woven_classes.h"
 #include "jprof/agent/calls/woven_virtual_threads.h"
-#include "jprof/agent/vm/agent_use.h"
-#include "jprof/agent/vm/jvmti_env.h"
-#include "jprof/engine/session.h"
-#include "jprof/hotspot/vm/vm_structs.h"
 
 namespace jprof::agent {
 
@@ -33,36 +28,28 @@ namespace jprof::agent {
 // requires. The error states what is missing.
 Result<void> CheckWovenCounter(int java_version);
 
-// Fails if this VM writes an archive of its classes, which makes it crash if classes are woven.
-Result<void> CheckNoArchive(const hotspot::VmStructs& structs);
-
-class WovenCounter {
+class WovenCounter final : public CallSource {
  public:
-  // Requests the capabilities. Fails if this VM lacks what is required. `attached` is whether this
-  // is a running JVM.
-  static Result<std::unique_ptr<WovenCounter>> Open(jvmtiEnv* jvmti,
-                                                    const hotspot::VmStructs& structs,
-                                                    engine::Session& session, bool attached);
-  // Adds the events of classes that are loaded. They stay disabled until Begin.
-  void AddTo(JvmtiEvents& events);
+  static Result<std::unique_ptr<CallSource>> Open(const CallContext& context);
 
+  engine::MethodSource& methods() override { return classes_.methods(); }
+  HotspotVm* vm() override { return &vm_; }
+  bool BeginsAmongThreads() const override { return true; }
+
+  Result<void> AddTo(JvmtiEvents& events) override;
   // Defines the counter class and weaves all classes that are loaded, and from then on those that
   // are being loaded. Then methods begin to count. A class that was not woven is named in the
-  // profile. Call this in VMInit or in a running JVM.
-  Result<void> Begin(JNIEnv* jni);
-  // Ends the counting. Classes that are loaded from now on are left as they are, and the original
-  // code of the others is restored. Methods that are running finish as they are, without counting.
-  void End(JNIEnv* jni);
+  // profile.
+  Result<void> Begin(JNIEnv* jni) override;
+  void Complete() override;
+  // Classes that are loaded from now on are left as they are, and the original code of the others
+  // is restored. Methods that are running finish as they are, without counting.
+  Result<void> End(JNIEnv* jni) override;
 
-  engine::MethodSource& methods() { return classes_.methods(); }
-  // Returns one line about what was woven so far.
-  std::string Summary() const { return classes_.statistics().Summary(); }
-
-  // The following functions serve the native methods of JprofCounter.
-  //
-  // Returns the counter, or null if methods do not count.
-  static WovenCounter* InUse(const AgentUse& use);
-  engine::Session& session() const { return session_; }
+  // The following functions serve the native methods of JprofCounter, which find this object
+  // through InUse while methods count.
+  engine::Session& session() const { return context_.session; }
+  RecordedThreads& threads() const { return context_.threads; }
   // Returns the offset of the word of the current node in the VM's thread.
   uint64_t current_at() const { return current_at_; }
   bool IgnoreCarriers(JNIEnv* jni) { return virtual_threads_.IgnoreCarriers(jni); }
@@ -70,9 +57,7 @@ class WovenCounter {
   void ExpectVirtualThreads(JNIEnv* jni);
 
  private:
-  static std::atomic<WovenCounter*> counting;  // between Begin and End
-
-  WovenCounter(jvmtiEnv* jvmti, engine::Session& session, uint64_t current_at, bool attached);
+  WovenCounter(const CallContext& context, HotspotVm vm, uint64_t current_at);
 
   static void JNICALL OnClassFile(jvmtiEnv* jvmti, JNIEnv* jni, jclass redefined, jobject loader,
                                   const char* name, jobject domain, jint bytes,
@@ -84,8 +69,7 @@ class WovenCounter {
   Result<void> BeginEvents();
   void SetRegion(JNIEnv* jni, uint64_t begin) const;
 
-  jvmtiEnv* const jvmti_;
-  engine::Session& session_;
+  HotspotVm vm_;
   const uint64_t current_at_;
   WovenClasses classes_;
   WovenVirtualThreads virtual_threads_;

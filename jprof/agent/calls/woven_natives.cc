@@ -1,9 +1,8 @@
 #include "jprof/agent/calls/woven_natives.h"
 
-#include "jprof/agent/agent.h"
 #include "jprof/agent/calls/define_counter_class.h"
 #include "jprof/agent/calls/woven_counter.h"
-#include "jprof/agent/vm/agent_use.h"
+#include "jprof/agent/vm/in_use.h"
 #include "jprof/engine/woven.h"
 
 namespace jprof::agent {
@@ -13,8 +12,8 @@ jlong Place(const profile::Node* node) { return static_cast<jlong>(engine::Place
 
 // Represents a call from JprofCounter. It is false if there is no recording.
 struct Call {
-  Call() : counter(WovenCounter::InUse(use)), thread(counter != nullptr ? Thread() : nullptr) {}
-  explicit operator bool() const { return counter != nullptr; }
+  Call() : thread(counter ? Thread() : nullptr) {}
+  explicit operator bool() const { return static_cast<bool>(counter); }
 
   profile::Node* nodes() const { return counter->session().writer().nodes(); }
   // Returns null if the place is not a node of this recording, or the thread is not recorded.
@@ -26,34 +25,30 @@ struct Call {
     return reinterpret_cast<uint64_t*>(static_cast<uint64_t>(vm_thread) + counter->current_at());
   }
 
-  const AgentUse use;
-  WovenCounter* const counter;
+  const InUse<WovenCounter> counter;
   engine::Thread* const thread;  // null if it is not recorded
 
  private:
   // A thread that is sampled may have a state already.
   engine::Thread* Thread() const {
-    if (use->sampling != nullptr) use->sampling->CurrentThread();
+    counter->threads().AdoptCurrent();
     return engine::WovenThread(counter->session());
   }
 };
 
 jlong JNICALL CurrentOffset(JNIEnv*, jclass) {
-  const AgentUse use;
-  const WovenCounter* const counter = WovenCounter::InUse(use);
-  return counter != nullptr ? static_cast<jlong>(counter->current_at()) : 0;
+  const InUse<WovenCounter> counter;
+  return counter ? static_cast<jlong>(counter->current_at()) : 0;
 }
 
 jboolean JNICALL HasCarriers(JNIEnv* jni, jclass) {
   if (!HasCarrierThreads(jni)) return JNI_FALSE;
-  const AgentUse use;
-  WovenCounter* const counter = WovenCounter::InUse(use);
-  return counter != nullptr && counter->IgnoreCarriers(jni) ? JNI_FALSE : JNI_TRUE;
+  const InUse<WovenCounter> counter;
+  return counter && counter->IgnoreCarriers(jni) ? JNI_FALSE : JNI_TRUE;
 }
 
 void JNICALL ExpectVirtualThreads(JNIEnv* jni, jclass) {
-  const AgentUse use;
-  if (WovenCounter* const counter = WovenCounter::InUse(use)) counter->ExpectVirtualThreads(jni);
+  if (const InUse<WovenCounter> counter; counter) counter->ExpectVirtualThreads(jni);
 }
 
 jlong JNICALL EmptyNode(JNIEnv*, jclass) { return static_cast<jlong>(engine::woven_origin); }
@@ -63,7 +58,7 @@ jlong JNICALL Root(JNIEnv* jni, jclass, jlong vm_thread) {
   if (!call) return 0;
   if (call.thread == nullptr) return Place(call.nodes());  // not recorded
   // The VM reports no start of a thread that began before events were enabled.
-  if (call.use->sampling != nullptr) call.use->sampling->AddThread(jni);
+  call.counter->threads().AddToFollowers(jni);
   call.thread->woven_current = call.Word(vm_thread);
   return Place(call.Root());
 }

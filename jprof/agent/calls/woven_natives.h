@@ -1,5 +1,5 @@
 // The native methods of java.lang.JprofCounter, which woven methods call when a thread or a context
-// is new. They find the counter through AgentUse, and return 0 if methods do not count.
+// is new. They find the counter through InUse, and return 0 if methods do not count.
 #pragma once
 
 #include <jni.h>

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "common/result.h"
-#include "jprof/agent/calls/hotspot_probe.h"
 #include "jprof/agent/sampling/sampled_thread.h"
 #include "jprof/agent/sampling/virtual_rows.h"
+#include "jprof/agent/vm/hotspot_vm.h"
 #include "jprof/engine/session.h"
 #include "jprof/hotspot/walk/stack_walker.h"
 #include "jprof/unwind/kernel_functions.h"

@@ -8,9 +8,7 @@
 #include <utility>
 
 #include "common/errno_text.h"
-#include "jprof/agent/agent.h"
-#include "jprof/agent/vm/agent_use.h"
-#include "jprof/agent/vm/native_threads.h"
+#include "jprof/agent/vm/in_use.h"
 #include "jprof/unwind/unwinder.h"
 #include "ptm/tsc.h"
 
@@ -85,13 +83,14 @@ void RequestSample(uint32_t tid) {
   syscall(SYS_rt_tgsigqueueinfo, pid, tid, kRequestSignal, &info);
 }
 
-Result<void> SampleSignals::Install(bool timers, bool requests) {
+Result<void> SampleSignals::Open(bool timers, bool requests) {
+  Publish(*this);
   for (const auto& [signal, wanted] :
        {std::pair{kTimerSignal, timers}, {kRequestSignal, requests}}) {
     if (!wanted) continue;
     struct sigaction before = {};
     if (auto set = SetHandler(signal, OnSignal, &before); !set) {
-      Restore();
+      Close();
       return set;
     }
     installed_.push_back({signal, before});
@@ -99,9 +98,10 @@ Result<void> SampleSignals::Install(bool timers, bool requests) {
   return {};
 }
 
-void SampleSignals::Restore() {
+void SampleSignals::Close() {
   for (const Installed& one : installed_) RestoreHandler(one.signal, OnSignal, one.before);
   installed_.clear();
+  Unpublish<SampleSignals>();
 }
 
 std::optional<SampleSignals::Taken> SampleSignals::TakenOver() const {
@@ -115,8 +115,7 @@ std::optional<SampleSignals::Taken> SampleSignals::TakenOver() const {
 
 void SampleSignals::OnSignal(int number, siginfo_t* info, void* context) {
   const int saved = errno;
-  if (const AgentUse agent; agent && agent->sampling != nullptr)
-    agent->sampling->signals().Handle(number, *info, context);
+  if (const InUse<SampleSignals> signals; signals) signals->Handle(number, *info, context);
   errno = saved;
 }
 
@@ -136,11 +135,7 @@ void SampleSignals::Handle(int number, const siginfo_t& info, const void* contex
 }
 
 SampledThread* SampleSignals::CurrentThread() {
-  if (engine::current_thread == nullptr) {
-    engine::Thread* thread = early_.Take(CurrentTid());
-    if (thread == nullptr) return nullptr;
-    engine::Session::Adopt(*thread);
-  }
+  threads_.AdoptCurrent();
   return CurrentSampledThread();
 }
 

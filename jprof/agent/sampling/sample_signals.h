@@ -18,7 +18,7 @@
 #include "jprof/agent/sampling/sample_gate.h"
 #include "jprof/agent/sampling/sample_recorder.h"
 #include "jprof/agent/sampling/sample_timers.h"
-#include "jprof/agent/vm/early_threads.h"
+#include "jprof/agent/vm/recorded_threads.h"
 
 namespace jprof::agent {
 
@@ -38,18 +38,18 @@ class SampleSignals {
  public:
   // All arguments must exist while the handler is installed.
   SampleSignals(const SampleGate& gate, const SampleTimers& timers, SampleRecorder& recorder,
-                EarlyThreads& early)
-      : gate_(gate), timers_(timers), recorder_(recorder), early_(early) {}
+                RecordedThreads& threads)
+      : gate_(gate), timers_(timers), recorder_(recorder), threads_(threads) {}
   SampleSignals(const SampleSignals&) = delete;
   SampleSignals& operator=(const SampleSignals&) = delete;
-  ~SampleSignals() { Restore(); }
+  ~SampleSignals() { Close(); }
 
-  // Installs the handler of the signals that are needed, which does nothing while AgentUse finds no
-  // agent. Fails if one of them already has a handler; then nothing is changed.
-  Result<void> Install(bool timers, bool requests);
+  // Installs the handler of the signals that are needed, which does nothing while InUse does not
+  // find this object. Fails if one of them already has a handler; then nothing is changed.
+  Result<void> Open(bool timers, bool requests);
   // Restores the previous handlers and discards pending signals. Call this once all timers are
   // closed and no sample is requested any more.
-  void Restore();
+  void Close();
 
   // A signal whose handler has been replaced, and by what: the path of a library, or a description.
   struct Taken {
@@ -75,7 +75,7 @@ class SampleSignals {
   const SampleGate& gate_;
   const SampleTimers& timers_;
   SampleRecorder& recorder_;
-  EarlyThreads& early_;
+  RecordedThreads& threads_;
   struct Installed {
     int signal;
     struct sigaction before;

@@ -50,24 +50,27 @@ void NoteTaken(const SampleSignals::Taken& taken, profile::ControlHeader& header
 
 }  // namespace
 
-Sampling::Sampling(const options::AgentOptions& options, engine::Session& session,
-                   std::unique_ptr<SampleRecorder> recorder,
+Sampling::Sampling(const Setting& setting, std::unique_ptr<SampleRecorder> recorder,
                    std::vector<ptm::ThreadTimerSettings> timers)
-    : options_(options),
-      session_(session),
-      timers_(std::move(timers), SampleTimers::TriggersOf(options), session),
+    : options_(setting.options),
+      session_(setting.session),
+      timers_(std::move(timers), SampleTimers::TriggersOf(options_), session_),
       recorder_(std::move(recorder)),
-      signals_(gate_, timers_, *recorder_, early_),
-      thread_(options, *this, *recorder_, session) {}
+      signals_(gate_, timers_, *recorder_, setting.threads),
+      vm_(options_, setting.plan, setting.hotspot, recorder_->virtual_rows()),
+      thread_(options_, *this, *recorder_, session_) {}
 
-Result<std::unique_ptr<Sampling>> Sampling::Open(const options::AgentOptions& options,
-                                                 HotspotVm& hotspot, engine::Session& session) {
-  auto timers = SampleTimers::SettingsOf(options);
+Result<std::unique_ptr<Sampling>> Sampling::Open(const Setting& setting) {
+  auto timers = SampleTimers::SettingsOf(setting.options);
   if (!timers) return std::unexpected(timers.error());
-  auto recorder = SampleRecorder::Open(options, hotspot, session);
+  auto recorder = SampleRecorder::Open(setting.options, setting.hotspot, setting.session);
   if (!recorder) return std::unexpected(recorder.error());
-  return std::unique_ptr<Sampling>(
-      new Sampling(options, session, *std::move(recorder), *std::move(timers)));
+  std::unique_ptr<Sampling> sampling(
+      new Sampling(setting, *std::move(recorder), *std::move(timers)));
+  if (auto opened = sampling->OpenSignals(); !opened) return std::unexpected(opened.error());
+  if (auto opened = sampling->vm_.Open(setting.java, *sampling); !opened)
+    return std::unexpected(opened.error());
+  return sampling;
 }
 
 // Makes the sampling state of a thread, with its timers. A `tid` of 0 means the calling thread.
@@ -86,12 +89,12 @@ SampledThread* Sampling::NewThread(engine::Thread& thread, const unwind::StackBo
   return sampled;
 }
 
-Result<void> Sampling::InstallSignals() {
+Result<void> Sampling::OpenSignals() {
   const bool requests = std::ranges::any_of(options_.triggers, [](const options::Trigger& trigger) {
     return trigger.kind == options::TriggerKind::kIdle ||
            trigger.kind == options::TriggerKind::kWall;
   });
-  return signals_.Install(timers_.count() != 0, requests);
+  return signals_.Open(timers_.count() != 0, requests);
 }
 
 void Sampling::AddThread(JNIEnv* jni) {
@@ -106,11 +109,9 @@ void Sampling::AddThread(JNIEnv* jni) {
   timers_.StartOrStop(gate_, *thread, *sampled);
 }
 
-void Sampling::AddEarlyThread(engine::Thread& thread, uint64_t vm_thread,
-                              const unwind::StackBounds& stack) {
-  const uint32_t tid = thread.record->tid;
-  thread.extension = NewThread(thread, stack, vm_thread, tid);
-  if (thread.extension != nullptr) early_.Add(tid, &thread);
+bool Sampling::AddEarlyThread(engine::Thread& state, const ExistingThread& thread) {
+  state.extension = NewThread(state, thread.native.stack, thread.vm_thread, thread.native.tid);
+  return state.extension != nullptr;
 }
 
 void Sampling::RemoveThread() {
@@ -121,9 +122,10 @@ void Sampling::RemoveThread() {
   VirtualRows::End(*sampled);
 }
 
-void Sampling::Begin() {
+void Sampling::Begin(JNIEnv* jni) {
+  AddThread(jni);
   if (options_.start && options_.delay == 0) Start();
-  if (!thread_.Start())
+  if (!thread_.Begin())
     setup::PrintMessage(
         "cannot start the sampling thread: IDLE, WALL, DELAY and DURATION have no effect");
 }
@@ -148,10 +150,15 @@ void Sampling::LookAround() {
   if (const auto taken = signals_.TakenOver()) NoteTaken(*taken, *session_.writer().header());
 }
 
-bool Sampling::End() {
-  thread_.Stop();
+void Sampling::End() {
+  thread_.End();
   Stop();
-  return AwaitNoSample();
+  AwaitNoSample();
+}
+
+void Sampling::Close() {
+  vm_.Close();
+  signals_.Close();
 }
 
 bool Sampling::AwaitNoSample() {

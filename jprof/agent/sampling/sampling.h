@@ -3,6 +3,7 @@
 //  - sample_signals.h: the signal handler, on the sampled thread;
 //  - sample_recorder.h: walks the stack and adds the sample to the call tree;
 //  - sampling_thread.h: the background thread, for idle threads, DELAY and DURATION;
+//  - sampled_vm.h: what is changed in the VM;
 //  - triggers.h: samples at events of the VM;
 //  - sampling_commands.h: the commands of `jprof ctl`.
 //
@@ -20,46 +21,51 @@
 #include "jprof/agent/sampling/sample_recorder.h"
 #include "jprof/agent/sampling/sample_signals.h"
 #include "jprof/agent/sampling/sample_timers.h"
+#include "jprof/agent/sampling/sampled_vm.h"
 #include "jprof/agent/sampling/sampling_thread.h"
-#include "jprof/agent/vm/early_threads.h"
 #include "jprof/agent/vm/event_sink.h"
+#include "jprof/agent/vm/recorded_threads.h"
 #include "jprof/engine/session.h"
+#include "jprof/setup/plan.h"
 #include "options/agent_options.h"
 
 namespace jprof::agent {
 
-class Sampling final : public EventSink {
+class Sampling final : public EventSink, public ThreadFollower {
  public:
-  // `session` must be started before the first AddThread. `session`, `options` and `hotspot` must
-  // exist as long as the object. Fails if the VM or the machine does not support sampling; the
-  // message has the reason.
-  static Result<std::unique_ptr<Sampling>> Open(const options::AgentOptions& options,
-                                                HotspotVm& hotspot, engine::Session& session);
+  // All arguments must exist as long as the object.
+  struct Setting {
+    JavaVM* java;
+    const options::AgentOptions& options;
+    const setup::Plan& plan;
+    HotspotVm& hotspot;
+    engine::Session& session;  // to be started before the first AddThread
+    RecordedThreads& threads;
+  };
+  // Installs the signal handler. Fails if the VM or the machine does not support sampling, or if
+  // something else uses the signals; the message has the reason.
+  static Result<std::unique_ptr<Sampling>> Open(const Setting& setting);
+  // Makes the VM describe compiled code and report events. Call this when the session has begun.
+  void BeginEvents() { vm_.Begin(); }
+  // Starts the background thread, and starts sampling unless DELAY or NOSTART is given. Adds the
+  // calling thread. Requires the live phase.
+  void Begin(JNIEnv* jni);
+  // Stops sampling and the background thread, and waits at most 1 s until no sample is in progress.
+  void End();
+  // Disables the events. Callbacks may still be in progress.
+  void EndEvents() { vm_.End(); }
+  // Restores the previous signal handlers and leaves the VM as it was. Call this when no thread of
+  // the session has timers any more, and no callback is in progress.
+  void Close();
 
-  // Installs the signal handler, which finds this object through AgentUse. Fails if something
-  // else uses the signals.
-  Result<void> InstallSignals();
-  // Restores the previous handlers. Call this when no thread of `session` has timers any more.
-  void RestoreSignals() { signals_.Restore(); }
-
-  // Add and remove the calling thread, which is sampled between the two calls. Call them in
-  // callbacks of the VM.
-  void AddThread(JNIEnv* jni);
-  void RemoveThread();
-
-  // Add a thread that exists when the agent is attached. Call these before Begin. Such a thread is
-  // sampled as soon as sampling begins; it takes its state at its first sample or event.
-  void ReserveEarlyThreads(size_t count) { early_.Reserve(count); }
-  void AddEarlyThread(engine::Thread& thread, uint64_t vm_thread, const unwind::StackBounds& stack);
+  // A thread is sampled between the two calls. Call them in callbacks of the VM.
+  void AddThread(JNIEnv* jni) override;
+  void RemoveThread() override;
+  // The thread is sampled as soon as sampling begins. Call this before Begin.
+  bool AddEarlyThread(engine::Thread& state, const ExistingThread& thread) override;
   // Returns the state of the calling thread, or null if it is not sampled.
   SampledThread* CurrentThread() { return signals_.CurrentThread(); }
 
-  // Starts the background thread, and starts sampling unless DELAY or NOSTART is given.
-  // Requires the live phase.
-  void Begin();
-  // Stops sampling and the background thread, and waits at most 1 s until no sample is in progress.
-  // Returns false if one still is.
-  bool End();
   // Start and stop sampling. They can be called any number of times, on any thread.
   void Start();
   void Stop();
@@ -77,12 +83,10 @@ class Sampling final : public EventSink {
   // Takes the Java stack of the calling thread, in a callback of the VM (sample_recorder.h).
   void AddEvent(size_t trigger, int64_t weight, const char* leaf) override;
 
-  VirtualRows& virtual_rows() { return recorder_->virtual_rows(); }
-  SampleSignals& signals() { return signals_; }
-
  private:
-  Sampling(const options::AgentOptions& options, engine::Session& session,
-           std::unique_ptr<SampleRecorder> recorder, std::vector<ptm::ThreadTimerSettings> timers);
+  Sampling(const Setting& setting, std::unique_ptr<SampleRecorder> recorder,
+           std::vector<ptm::ThreadTimerSettings> timers);
+  Result<void> OpenSignals();
   SampledThread* NewThread(engine::Thread& thread, const unwind::StackBounds& stack,
                            uint64_t vm_thread, uint32_t tid);
   bool AwaitNoSample();
@@ -93,9 +97,9 @@ class Sampling final : public EventSink {
   SampleGate gate_;
   std::atomic<uint32_t> run_ = 0;
   SampleTimers timers_;
-  EarlyThreads early_;
   std::unique_ptr<SampleRecorder> recorder_;
   SampleSignals signals_;
+  SampledVm vm_;
   SamplingThread thread_;
 };
 

@@ -24,7 +24,7 @@ void SleepUntil(uint64_t ns) {
 
 }  // namespace
 
-bool SamplingThread::Start() {
+bool SamplingThread::Begin() {
   const auto run = [](void* self) -> void* {
     static_cast<SamplingThread*>(self)->Run();
     return nullptr;
@@ -33,7 +33,7 @@ bool SamplingThread::Start() {
   return thread_.has_value();
 }
 
-void SamplingThread::Stop() {
+void SamplingThread::End() {
   stop_ = true;
   if (thread_) pthread_join(*std::exchange(thread_, std::nullopt), nullptr);
   if (kernel_thread_) pthread_join(*std::exchange(kernel_thread_, std::nullopt), nullptr);

@@ -23,12 +23,12 @@ class SamplingThread {
                  engine::Session& session)
       : options_(options), sampling_(sampling), recorder_(recorder), requests_(session) {}
 
-  ~SamplingThread() { Stop(); }
+  ~SamplingThread() { End(); }
 
   // Starts the thread. Call this once. Returns false if the thread cannot be created.
-  bool Start();
+  bool Begin();
   // Ends the thread within 10 ms, unless the kernel's functions are being read.
-  void Stop();
+  void End();
 
  private:
   void Run();

@@ -4,9 +4,8 @@
 
 #include "common/monotonic.h"
 #include "common/random.h"
-#include "jprof/agent/agent.h"
-#include "jprof/agent/start.h"
-#include "jprof/agent/vm/agent_use.h"
+#include "jprof/agent/vm/in_use.h"
+#include "jprof/engine/thread.h"
 
 namespace jprof::agent {
 namespace {
@@ -15,37 +14,34 @@ constexpr jint kDefaultHeapInterval = 512 * 1024;  // of JVMTI
 
 void JNICALL OnAllocation(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jclass type,
                           jlong size) {
-  if (const AgentUse agent; agent) agent->vm_triggers->Allocated({jvmti, jni, object, type}, size);
+  const InUse<VmTriggers> triggers;
+  if (triggers) triggers->Allocated({jvmti, jni, object, type}, size);
 }
 void JNICALL OnContendedEnter(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object) {
-  const AgentUse agent;
-  if (!agent) return;
-  const VmTriggers& triggers = *agent->vm_triggers;
-  triggers.Count(options::TriggerKind::kMonitorContendedEnter, {jvmti, jni, object});
-  triggers.BeginTiming(options::TriggerKind::kMonitorContendedEntered);
+  const InUse<VmTriggers> triggers;
+  if (!triggers) return;
+  triggers->Count(options::TriggerKind::kMonitorContendedEnter, {jvmti, jni, object});
+  triggers->BeginTiming(options::TriggerKind::kMonitorContendedEntered);
 }
 void JNICALL OnContendedEntered(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object) {
-  const AgentUse agent;
-  if (!agent) return;
-  agent->vm_triggers->EndTiming(options::TriggerKind::kMonitorContendedEntered,
-                                {jvmti, jni, object});
+  const InUse<VmTriggers> triggers;
+  if (!triggers) return;
+  triggers->EndTiming(options::TriggerKind::kMonitorContendedEntered, {jvmti, jni, object});
 }
 void JNICALL OnWait(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jlong) {
-  const AgentUse agent;
-  if (!agent) return;
-  const VmTriggers& triggers = *agent->vm_triggers;
-  triggers.Count(options::TriggerKind::kMonitorWait, {jvmti, jni, object});
-  triggers.BeginTiming(options::TriggerKind::kMonitorWaited);
+  const InUse<VmTriggers> triggers;
+  if (!triggers) return;
+  triggers->Count(options::TriggerKind::kMonitorWait, {jvmti, jni, object});
+  triggers->BeginTiming(options::TriggerKind::kMonitorWaited);
 }
 void JNICALL OnWaited(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jboolean) {
-  const AgentUse agent;
-  if (agent)
-    agent->vm_triggers->EndTiming(options::TriggerKind::kMonitorWaited, {jvmti, jni, object});
+  const InUse<VmTriggers> triggers;
+  if (triggers) triggers->EndTiming(options::TriggerKind::kMonitorWaited, {jvmti, jni, object});
 }
 template <options::TriggerKind kKind>
 void JNICALL OnClass(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jclass type) {
-  const AgentUse agent;
-  if (agent) agent->vm_triggers->Count(kKind, {jvmti, jni, nullptr, type});
+  const InUse<VmTriggers> triggers;
+  if (triggers) triggers->Count(kKind, {jvmti, jni, nullptr, type});
 }
 
 }  // namespace
@@ -115,6 +111,7 @@ void VmTriggers::Allocated(const VmEvent& event, jlong size) const {
 }
 
 VmTriggers::~VmTriggers() {
+  Unpublish<VmTriggers>();
   if (jvmti_ == nullptr) return;
   // The interval belongs to the VM, not to an environment.
   if (interval_set_) jvmti_->SetHeapSamplingInterval(kDefaultHeapInterval);
@@ -126,6 +123,7 @@ Result<void> VmTriggers::Open(JavaVM* java) {
   if (jvmti_ == nullptr) return Fail("this JVM has no JVMTI");
   if (auto added = AddCapabilities(); !added) return added;
   AddEvents();
+  Publish(*this);
   return SetHeapSampling(MajorVersion(java));
 }
 
@@ -174,37 +172,5 @@ void VmTriggers::AddEvents() {
       kGuarded<OnWaited>);
   add({kClassLoad}, JVMTI_EVENT_CLASS_LOAD, &Slots::ClassLoad, kGuarded<OnClass<kClassLoad>>);
 }
-
-namespace {
-
-void JNICALL OnVirtualThreadStart(jvmtiEnv* jvmti, JNIEnv*, jthread thread) {
-  const AgentUse agent;
-  if (agent) agent->sampling->virtual_rows().Started(ThreadName(jvmti, thread));
-}
-void JNICALL OnVirtualThreadEnd(jvmtiEnv*, JNIEnv*, jthread) {
-  const AgentUse agent;
-  if (agent) agent->sampling->virtual_rows().Ended();
-}
-
-JvmtiEvents VirtualThreadEvents() {
-  JvmtiEvents events;
-  events.AddVirtualThreads(kGuarded<OnVirtualThreadStart>, kGuarded<OnVirtualThreadEnd>);
-  return events;
-}
-
-}  // namespace
-
-jvmtiEnv* ReportVirtualThreads(JavaVM* java) {
-  jvmtiEnv* jvmti = NewJvmtiEnv(java);
-  if (jvmti == nullptr) return nullptr;
-  if (!AddVirtualThreadSupport(jvmti)) {
-    jvmti->DisposeEnvironment();
-    return nullptr;
-  }
-  VirtualThreadEvents().Install(jvmti);
-  return jvmti;
-}
-
-void DisableVirtualThreads(jvmtiEnv* jvmti) { VirtualThreadEvents().Uninstall(jvmti); }
 
 }  // namespace jprof::agent

@@ -1,6 +1,6 @@
 // Takes samples at events of the VM: allocations, contended monitors, waits, classes. The callbacks
-// run on the thread that the event is about and reach this object through AgentUse. The events go to
-// a sink, which knows the context.
+// run on the thread that the event is about and reach this object through InUse. The events go to a
+// sink, which knows the context.
 #pragma once
 
 #include <jvmti.h>
@@ -40,9 +40,9 @@ class VmTriggers {
   // use) if the triggers exclude each other.
   Result<void> Open(JavaVM* java);
   // Enables the events. Call this after Open.
-  void Enable() const { events_.Install(jvmti_); }
+  void Begin() const { events_.Install(jvmti_); }
   // Disables the events. No callback begins from now on, but some may be in progress.
-  void Disable() const { events_.Uninstall(jvmti_); }
+  void End() const { events_.Uninstall(jvmti_); }
 
   // The callbacks call these functions, which do nothing if the trigger was not requested.
   //
@@ -71,11 +71,5 @@ class VmTriggers {
   AllocationInterval interval_{1, 0};  // for ALLOCATED_BYTES
   bool interval_set_ = false;
 };
-
-// Enables the start and end events of virtual threads in a separate environment, so that the other
-// events ignore virtual threads. Returns null if this JVM has no virtual threads (before JDK 21).
-jvmtiEnv* ReportVirtualThreads(JavaVM* java);
-// Disables these events. Callbacks may still be in progress.
-void DisableVirtualThreads(jvmtiEnv* jvmti);
 
 }  // namespace jprof::agent

@@ -2,6 +2,9 @@
 
 #include <bit>
 
+#include "jprof/agent/vm/native_threads.h"
+#include "jprof/engine/session.h"
+
 namespace jprof::agent {
 
 void EarlyThreads::Reserve(size_t count) {
@@ -30,6 +33,11 @@ engine::Thread* EarlyThreads::Take(uint32_t tid) {
     if (found == tid) return slot.thread.exchange(nullptr, std::memory_order_acq_rel);
   }
   return nullptr;
+}
+
+void EarlyThreads::AdoptCurrent() {
+  if (engine::current_thread != nullptr) return;
+  if (engine::Thread* const thread = Take(CurrentTid())) engine::Session::Adopt(*thread);
 }
 
 }  // namespace jprof::agent

@@ -21,6 +21,8 @@ class EarlyThreads {
   void Add(uint32_t tid, engine::Thread* thread);
   // Returns the state of thread `tid` once, and null if there is none or it was taken.
   engine::Thread* Take(uint32_t tid);
+  // Makes the calling thread take its state, if it has none and this table does.
+  void AdoptCurrent();
 
  private:
   struct Slot {

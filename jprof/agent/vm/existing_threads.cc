@@ -35,4 +35,10 @@ Result<std::vector<ExistingThread>> ExistingThreads(JNIEnv* jni, jvmtiEnv* jvmti
   return threads;
 }
 
+ExistingThread CurrentJavaThread(jvmtiEnv* jvmti, jthread java) {
+  ExistingThread thread = {.java = java, .name = ThreadName(jvmti, java)};
+  thread.native.tid = CurrentTid();
+  return thread;
+}
+
 }  // namespace jprof::agent

@@ -15,7 +15,7 @@ namespace jprof::agent {
 struct ExistingThread {
   jthread java;  // local reference
   std::string name;
-  uint64_t vm_thread;
+  uint64_t vm_thread = 0;  // 0 if it is not known
   hotspot::NativeThread native;
 };
 
@@ -23,5 +23,8 @@ struct ExistingThread {
 // meanwhile may be missing, and a listed thread may end at any time. Fails if this VM does not
 // export what is required.
 Result<std::vector<ExistingThread>> ExistingThreads(JNIEnv* jni, jvmtiEnv* jvmti);
+
+// Returns the calling thread, which is `java`, with its name and its native id.
+ExistingThread CurrentJavaThread(jvmtiEnv* jvmti, jthread java);
 
 }  // namespace jprof::agent

@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "common/frame_kind.h"
-#include "jprof/agent/agent.h"
-#include "jprof/agent/vm/agent_use.h"
+#include "jprof/agent/vm/in_use.h"
 #include "jprof/agent/vm/jit_lines.h"
 #include "jprof/agent/vm/jvmti_env.h"
 #include "jprof/agent/vm/native_threads.h"
@@ -15,7 +14,7 @@ namespace jprof::agent {
 
 using profile::JitCode;
 
-Result<void> JitLog::Start(JavaVM* java, int directory_fd, bool with_code) {
+Result<void> JitLog::Open(JavaVM* java, int directory_fd, bool with_code) {
   jvmtiEnv* jvmti = NewJvmtiEnv(java);
   if (jvmti == nullptr) return Fail("no log of jitted code: this JVM has no JVMTI 11");
   jvmtiCapabilities wanted = {};
@@ -36,6 +35,7 @@ Result<void> JitLog::Start(JavaVM* java, int directory_fd, bool with_code) {
   if (const auto structs = hotspot::VmStructs::Load()) {
     if (auto vm = hotspot::Vm::Open(*structs)) vm_ = *vm;
   }
+  Publish(*this);
   SetEvents(jvmti);
   return {};
 }
@@ -43,8 +43,6 @@ Result<void> JitLog::Start(JavaVM* java, int directory_fd, bool with_code) {
 void JitLog::SetEvents(jvmtiEnv* jvmti) {
   using Slots = jvmtiEventCallbacks;
   JvmtiEvents& events = events_;
-  events.Add(JVMTI_EVENT_VM_INIT, &Slots::VMInit, kGuarded<OnVmInit>);
-  events.Add(JVMTI_EVENT_VM_DEATH, &Slots::VMDeath, kGuarded<OnVmDeath>);
   events.Add(JVMTI_EVENT_THREAD_START, &Slots::ThreadStart, kGuarded<OnThreadStart>);
   events.Add(JVMTI_EVENT_THREAD_END, &Slots::ThreadEnd, kGuarded<OnThreadEnd>);
   events.Add(JVMTI_EVENT_COMPILED_METHOD_LOAD, &Slots::CompiledMethodLoad, kGuarded<OnMethodLoad>);
@@ -54,7 +52,7 @@ void JitLog::SetEvents(jvmtiEnv* jvmti) {
   events.Install(jvmti);
 }
 
-void JitLog::Join(JNIEnv* jni, const std::vector<ExistingThread>& threads) {
+void JitLog::Begin(JNIEnv* jni, std::span<const ExistingThread> threads) {
   if (jvmti_ == nullptr) return;
   for (const ExistingThread& thread : threads) {
     threads_.Keep(thread.java, thread.native.tid);
@@ -72,11 +70,11 @@ void JitLog::End(JNIEnv* jni) {
   writer_.End();
 }
 
-void JitLog::Disable() {
+void JitLog::DisableEvents() {
   if (jvmti_ != nullptr) events_.Uninstall(jvmti_);
 }
 
-void JitLog::Abandon() {
+void JitLog::Close() {
   if (jvmti_ != nullptr) std::exchange(jvmti_, nullptr)->DisposeEnvironment();
 }
 
@@ -99,9 +97,8 @@ void JitLog::OnMethodLoad(jvmtiEnv* jvmti, jmethodID method, jint length, const 
                           jint map_length, const jvmtiAddrLocationMap* map,
                           const void* compile_info) {
   if (length <= 0) return;
-  const AgentUse agent;
-  if (!agent) return;
-  JitLog& log = agent->jit_log;
+  const InUse<JitLog> log;
+  if (!log) return;
   JitCode code = {.address = reinterpret_cast<uint64_t>(address),
                   .length = static_cast<uint32_t>(length)};
   const MethodNames names(jvmti, method);
@@ -116,32 +113,31 @@ void JitLog::OnMethodLoad(jvmtiEnv* jvmti, jmethodID method, jint length, const 
     code.class_name = "(unknown)";
     code.name = "method";
   }
-  code.type = log.TypeOf(code.address);
+  code.type = log->TypeOf(code.address);
   code.level = code.type == Letter(FrameKind::kRejitted) ? 4 : 0;
   const size_t places = map != nullptr ? static_cast<size_t>(std::max(map_length, 0)) : 0;
   const auto lines = LinesOf(jvmti, method, code, {map, places}, compile_info);
   code.lines = lines;
-  code.code = log.Instructions(code);
-  log.writer_.Load(code, log.IsEarlierCode());
+  code.code = log->Instructions(code);
+  log->writer_.Load(code, log->IsEarlierCode());
 }
 
 void JitLog::OnMethodUnload(jvmtiEnv*, jmethodID, const void* address) {
-  const AgentUse agent;
-  if (agent) agent->jit_log.writer_.Unload(reinterpret_cast<uint64_t>(address));
+  const InUse<JitLog> log;
+  if (log) log->writer_.Unload(reinterpret_cast<uint64_t>(address));
 }
 
 void JitLog::OnStub(jvmtiEnv*, const char* name, const void* address, jint length) {
   if (length <= 0) return;
-  const AgentUse agent;
-  if (!agent) return;
-  JitLog& log = agent->jit_log;
+  const InUse<JitLog> log;
+  if (!log) return;
   JitCode code = {.address = reinterpret_cast<uint64_t>(address),
                   .length = static_cast<uint32_t>(length),
                   .stub = true};
   code.name = name != nullptr ? name : "";
   code.type = Letter(code.name == "Interpreter" ? FrameKind::kInterpreted : FrameKind::kOther);
-  code.code = log.Instructions(code);
-  log.writer_.Load(code, log.IsEarlierCode());
+  code.code = log->Instructions(code);
+  log->writer_.Load(code, log->IsEarlierCode());
 }
 
 void JitLog::ReportEarlierCode(jvmtiEnv* jvmti) {
@@ -172,20 +168,18 @@ void JitLog::RecordThreadEnd(uint32_t tid) {
 }
 
 void JitLog::OnThreadStart(jvmtiEnv*, JNIEnv*, jthread thread) {
-  const AgentUse agent;
-  if (!agent) return;
-  JitLog& log = agent->jit_log;
-  log.threads_.Keep(thread, CurrentTid());
-  log.RecordThread(CurrentTid(), profile::kJitBegan, log.threads_.NameOf(thread));
+  const InUse<JitLog> log;
+  if (!log) return;
+  log->threads_.Keep(thread, CurrentTid());
+  log->RecordThread(CurrentTid(), profile::kJitBegan, log->threads_.NameOf(thread));
 }
 
 void JitLog::OnThreadEnd(jvmtiEnv*, JNIEnv*, jthread thread) {
-  const AgentUse agent;
-  if (!agent) return;
-  JitLog& log = agent->jit_log;
-  log.RecordThread(CurrentTid(), profile::kJitNamed, log.threads_.NameOf(thread));
-  log.threads_.Forget(thread);
-  log.RecordThreadEnd(CurrentTid());
+  const InUse<JitLog> log;
+  if (!log) return;
+  log->RecordThread(CurrentTid(), profile::kJitNamed, log->threads_.NameOf(thread));
+  log->threads_.Forget(thread);
+  log->RecordThreadEnd(CurrentTid());
 }
 
 // Names threads that began before JVMTI reported threads, and compiler and collector threads, which
@@ -200,21 +194,6 @@ void JitLog::NameEarlyThreads(JNIEnv* jni) {
   };
   threads_.MatchEarly(jni, early, record);
   for (const UnnamedThread& thread : early) record(thread.value, thread.kernel_name);
-}
-
-void JitLog::OnVmInit(jvmtiEnv* jvmti, JNIEnv* jni, jthread main) {
-  const AgentUse agent;
-  if (!agent) return;
-  JitLog& log = agent->jit_log;
-  log.threads_.Keep(main, CurrentTid());
-  log.RecordThread(CurrentTid(), profile::kJitNamed, log.threads_.NameOf(main));
-  log.NameEarlyThreads(jni);
-  log.ReportEarlierCode(jvmti);
-}
-
-void JitLog::OnVmDeath(jvmtiEnv*, JNIEnv* jni) {
-  const AgentUse agent;
-  if (agent) agent->jit_log.End(jni);
 }
 
 }  // namespace jprof::agent

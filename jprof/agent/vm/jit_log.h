@@ -22,25 +22,24 @@
 
 namespace jprof::agent {
 
-// Once started, a log must exist as long as AgentUse finds its agent: events arrive on any thread.
+// Without Open, or after an error of it, the other functions do nothing. An open log must exist as
+// long as InUse finds it: events arrive on any thread.
 class JitLog {
  public:
   // Creates the log in the directory, with the instructions if `with_code`. The callbacks find this
-  // object through AgentUse. After an error there is no log, and the VM is unchanged.
-  Result<void> Start(JavaVM* java, int directory_fd, bool with_code);
-  // Adds the existing threads and the existing code of a running JVM. Call this after Start.
-  void Join(JNIEnv* jni, const std::vector<ExistingThread>& threads);
+  // object through InUse. After an error there is no log, and the VM is unchanged.
+  Result<void> Open(JavaVM* java, int directory_fd, bool with_code);
+  // Adds the threads that exist, of which `threads` are known by name, and the existing code. Call
+  // this in the live phase, after Open.
+  void Begin(JNIEnv* jni, std::span<const ExistingThread> threads);
   // Completes the log. Nothing is written afterwards.
   void End(JNIEnv* jni);
   // Disables the events. Callbacks may still be in progress.
-  void Disable();
-  // Disposes of the environment. Call this when no callback is in progress, or after a
-  // failed start.
-  void Abandon();
+  void DisableEvents();
+  // Disposes of the environment. Call this when no callback is in progress.
+  void Close();
 
  private:
-  static void JNICALL OnVmInit(jvmtiEnv* jvmti, JNIEnv* jni, jthread main);
-  static void JNICALL OnVmDeath(jvmtiEnv* jvmti, JNIEnv* jni);
   static void JNICALL OnThreadStart(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread);
   static void JNICALL OnThreadEnd(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread);
   static void JNICALL OnMethodLoad(jvmtiEnv* jvmti, jmethodID method, jint length,

@@ -1,9 +1,10 @@
 #include "jprof/agent/vm/jvmti_env.h"
 
+#include <charconv>
 #include <cstring>
 
-#include "jprof/agent/agent.h"
-#include "jprof/agent/vm/agent_use.h"
+#include "jprof/agent/vm/in_use.h"
+#include "jprof/engine/session.h"
 
 namespace jprof::agent {
 namespace {
@@ -18,6 +19,16 @@ constexpr int kFirstEvent = JVMTI_MIN_EVENT_TYPE_VAL;
 jvmtiEnv* NewJvmtiEnv(JavaVM* java) {
   void* jvmti = nullptr;
   return java->GetEnv(&jvmti, JVMTI_VERSION_11) == JNI_OK ? static_cast<jvmtiEnv*>(jvmti) : nullptr;
+}
+
+int MajorVersion(JavaVM* java) {
+  int major = 0;
+  if (jvmtiEnv* jvmti = NewJvmtiEnv(java)) {
+    const std::string version = SystemProperty(jvmti, "java.vm.specification.version");
+    std::from_chars(version.data(), version.data() + version.size(), major);
+    jvmti->DisposeEnvironment();
+  }
+  return major;
 }
 
 bool AddVirtualThreadSupport(jvmtiEnv* jvmti) {
@@ -64,9 +75,9 @@ std::string_view InternalName(std::string_view signature) {
 }
 
 void NoteNoMemory() {
-  const AgentUse agent;
-  if (!agent) return;
-  if (auto* const header = agent->session.writer().header())
+  const InUse<engine::Session> session;
+  if (!session) return;
+  if (auto* const header = session->writer().header())
     __atomic_fetch_add(&header->memory_failures, 1, __ATOMIC_RELAXED);
 }
 

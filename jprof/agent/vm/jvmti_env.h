@@ -12,6 +12,9 @@
 
 namespace jprof::agent {
 
+// Returns the JVM's version, for example 17, or 0 if it is not known.
+int MajorVersion(JavaVM* java);
+
 // Creates an environment. Returns null if this JVM does not support JVMTI 11.
 jvmtiEnv* NewJvmtiEnv(JavaVM* java);
 

@@ -65,16 +65,17 @@ TEST(Plan, ModesDecideThePartsOfTheRecording) {
   const struct {
     std::string text;
     setup::Source source;
-    bool jit_log, sampling, vm_triggers, focus, hotspot_probe, jvmti_probe;
+    bool jit_log, sampling, vm_triggers, debug_info, hotspot_probe, jvmti_probe;
   } cases[] = {
       {"callflow", setup::Source::kProbe, false, false, false, false, true, true},
       {"trace,probe=hotspot", setup::Source::kProbe, false, false, false, false, true, false},
       {"callflow,probe=jvmti", setup::Source::kProbe, false, false, false, false, false, true},
-      {"callflow,tprof,focus=app", setup::Source::kProbe, true, false, false, true, true, true},
+      {"callflow,tprof,focus=app", setup::Source::kProbe, true, false, false, false, true, true},
       {"calltree", setup::Source::kProbe, false, false, false, false, true, true},
       {"calltree,sample", setup::Source::kProbe, false, true, false, false, true, true},
-      {"scs", setup::Source::kSamples, false, true, true, false, false, false},
-      {"scs=IDLE+CLASS_LOAD,tprof", setup::Source::kSamples, false, true, true, false, false,
+      {"scs", setup::Source::kSamples, false, true, true, true, false, false},
+      {"scs=IDLE+CLASS_LOAD,tprof", setup::Source::kSamples, false, true, true, true, false, false},
+      {"calltree,counter=woven,sample", setup::Source::kWoven, false, true, false, true, false,
        false},
       {"tprof", setup::Source::kNone, true, false, false, false, false, false},
       {"tprof,code,probe=hotspot", setup::Source::kNone, true, false, false, false, false, false},
@@ -88,7 +89,7 @@ TEST(Plan, ModesDecideThePartsOfTheRecording) {
     EXPECT_EQ(plan->sampling, expected.sampling) << expected.text;
     EXPECT_EQ(plan->vm_triggers, expected.vm_triggers) << expected.text;
     EXPECT_EQ(plan->virtual_thread_names, expected.vm_triggers) << expected.text;
-    EXPECT_EQ(plan->focus, expected.focus) << expected.text;
+    EXPECT_EQ(plan->debug_info, expected.debug_info) << expected.text;
     EXPECT_EQ(plan->hotspot_probe, expected.hotspot_probe) << expected.text;
     EXPECT_EQ(plan->jvmti_probe, expected.jvmti_probe) << expected.text;
   }

@@ -1,0 +1,39 @@
+// The session that the agent records into: its own or, if the hooks of C and C++ functions have
+// begun a recording of the same kind in this process, that of the hooks, which also end it.
+#pragma once
+
+#include <memory>
+
+#include "common/result.h"
+#include "jprof/engine/session.h"
+#include "jprof/setup/plan.h"
+
+namespace jprof::agent {
+
+// Returns whether the hooks have begun a recording that the JVM's methods belong to.
+bool JoinsHooks(const setup::Plan& plan);
+
+class AgentSession {
+ public:
+  // `plan` must exist as long as the object.
+  explicit AgentSession(const setup::Plan& plan);
+
+  engine::Session& session() { return session_; }
+
+  // Begins the session, or adds the JVM's methods to that of the hooks. `with_functions` is whether
+  // hooks may record into a session of the agent.
+  Result<void> Begin(engine::SessionOptions options, engine::MethodSource& methods,
+                     bool with_functions);
+  // Completes the profile.
+  void End();
+  // Frees what the session uses, if it has begun. Call this when nothing uses it any more.
+  void Close();
+
+ private:
+  const setup::Plan& plan_;
+  const std::unique_ptr<engine::Session> own_;  // null if it is that of the hooks
+  engine::Session& session_;
+  bool begun_ = false;  // own_
+};
+
+}  // namespace jprof::agent

@@ -1,0 +1,122 @@
+#include "jprof/agent/call_recording.h"
+
+#include <utility>
+
+#include "jprof/agent/calls/call_sources.h"
+#include "jprof/agent/sampling_commands.h"
+#include "jprof/agent/vm/in_use.h"
+#include "jprof/setup/print_message.h"
+#include "jprof/setup/profile_directory.h"
+
+namespace jprof::agent {
+
+CallRecording::CallRecording(const Setting& setting)
+    : setting_(setting),
+      session_(setting.plan),
+      focus_(setting.options),
+      threads_(session(), setting.jvmti, setting.attached),
+      method_reuse_(session()) {
+  Publish(session());
+}
+
+// Steps that may fail come first, before a file is written. Some capabilities are available only in
+// Agent_OnLoad.
+Result<void> CallRecording::Open(JvmtiEvents& events, std::span<const ExistingThread> threads) {
+  auto source = OpenCallSource({.java = setting_.java,
+                                .jvmti = setting_.jvmti,
+                                .options = setting_.options,
+                                .plan = setting_.plan,
+                                .session = session(),
+                                .threads = threads_,
+                                .attached = setting_.attached});
+  if (!source) return std::unexpected(source.error());
+  source_ = *std::move(source);
+  if (auto opened = OpenSampling(); !opened) return opened;
+  if (auto added = source_->AddTo(events); !added) return added;
+  threads_.AddTo(events);
+  method_reuse_.AddTo(events, setting_.jvmti, source_->vm());
+  threads_.SetEarlyNames(threads);
+  return BeginSession();
+}
+
+Result<void> CallRecording::OpenSampling() {
+  if (!setting_.plan.sampling) return {};
+  auto opened = Sampling::Open({.java = setting_.java,
+                                .options = setting_.options,
+                                .plan = setting_.plan,
+                                .hotspot = *source_->vm(),
+                                .session = session(),
+                                .threads = threads_});
+  if (!opened) return std::unexpected(opened.error());
+  sampling_ = *std::move(opened);
+  threads_.AddFollower(*sampling_);
+  return {};
+}
+
+Result<void> CallRecording::BeginSession() {
+  engine::SessionOptions options = setting_.plan.session;
+  options.files.directory = setting_.directory;
+  options.files.directory_is_made = true;
+  options.method_filter = focus_.MethodFilter();
+  options.joins_late = setting_.attached;
+  if (source_->BeginsAmongThreads()) options.name_of = threads_.EarlyNames();
+  const bool with_functions = setting_.plan.functions && !setting_.attached;
+  return session_.Begin(std::move(options), source_->methods(), with_functions);
+}
+
+// The probe is last, because the VM calls it as soon as it is installed.
+Result<void> CallRecording::BeginWithJvm() {
+  if (sampling_) {
+    Listen();
+    sampling_->BeginEvents();
+  }
+  return source_->BeginWithJvm();
+}
+
+// Listens for `jprof ctl`. Sampling works even if this fails.
+void CallRecording::Listen() {
+  auto commands = SamplingCommands(setting_.options, *sampling_, session(),
+                                   setup::FullPath(setting_.directory));
+  if (const auto listens = control_.Begin(std::move(commands)); !listens)
+    setup::PrintMessage(listens.error().message + "; sampling continues without `jprof ctl`");
+}
+
+// The threads come before the source, because counting makes states of threads, too.
+Result<void> CallRecording::Begin(JNIEnv* jni, std::span<const ExistingThread> threads) {
+  focus_.Begin(jni);
+  threads_.Begin(jni, threads);
+  return source_->Begin(jni);
+}
+
+void CallRecording::BeginSampling(JNIEnv* jni) {
+  if (sampling_) sampling_->Begin(jni);
+}
+
+void CallRecording::End(JNIEnv* jni) {
+  threads_.End(jni);
+  control_.End();
+  if (sampling_) sampling_->Stop();
+  source_->Complete();
+  session_.End();
+}
+
+// Only sources without samples can fail (setup::CheckAttach).
+Result<void> CallRecording::RestoreCode(JNIEnv* jni) {
+  if (sampling_) sampling_->End();
+  return source_->End(jni);
+}
+
+void CallRecording::DisableEvents() {
+  if (sampling_) sampling_->EndEvents();
+  method_reuse_.End(setting_.jvmti);
+}
+
+// The signal handlers are restored when the threads have no timers any more.
+void CallRecording::Close() {
+  control_.End();
+  if (sampling_) sampling_->End();
+  session_.Close();
+  if (sampling_) sampling_->Close();
+}
+
+}  // namespace jprof::agent

@@ -1,0 +1,31 @@
+// HotSpot's method probes as the source of calls in a running JVM. The compilers' code cannot be
+// changed while they run, so FOCUS only selects what is recorded, and KEEP_INTRINSICS has no
+// effect; a message reports that.
+#pragma once
+
+#include <memory>
+
+#include "jprof/agent/calls/hotspot_probe.h"
+#include "jprof/hotspot/probe/late_probe.h"
+
+namespace jprof::agent {
+
+class LateHotspotProbe final : public CallSource {
+ public:
+  static Result<std::unique_ptr<CallSource>> Open(const CallContext& context);
+
+  engine::MethodSource& methods() override { return found_.vm.vm; }
+  HotspotVm* vm() override { return &found_.vm; }
+
+  Result<void> Begin(JNIEnv* jni) override;
+  // No thread is in a probe afterwards. After an error nothing has been changed.
+  Result<void> End(JNIEnv* jni) override;
+
+ private:
+  LateHotspotProbe(const CallContext& context, FoundProbe found, hotspot::LateProbe probe);
+
+  FoundProbe found_;
+  hotspot::LateProbe probe_;
+};
+
+}  // namespace jprof::agent
