@@ -119,7 +119,7 @@ void Walk(std::vector<Node>& nodes, std::vector<ThreadRecord>& threads, uint32_t
         const Node& live = nodes[walker.path.back()];
         nodes[index] = RandomNode(random, walker.path.back());
         nodes[index].word = PackMethod(FrameKind::kInterpreted, MethodOf(live.word));
-        nodes[index].more = kFormer;
+        nodes[index].more = kSuperseded;
       } else {
         nodes[index] = RandomNode(random, walker.path.back());
         walker.path.push_back(index);

@@ -213,7 +213,7 @@ void HealFunctions(uint64_t sp) {
   Thread* const thread = current_thread;
   if (thread == nullptr || thread->cursor.top == nullptr || AttentionOf(*thread) != 0) return;
   const RareWork work;
-  if (!work.Outermost()) return;
+  if (!work.acquired()) return;
   EndFrames(*thread, [sp](const Frame& frame) { return IsFunction(frame) && IsGone(frame, sp); });
 }
 

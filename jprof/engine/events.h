@@ -118,7 +118,7 @@ template <class Recording, class Frames>
 [[gnu::noinline, gnu::cold]] int EnterCold(uint64_t method, uint64_t sp, uint64_t return_address,
                                            uint64_t continuation, uint64_t vm_thread, int64_t now) {
   const RareWork work;
-  if (work.Outermost())
+  if (work.acquired())
     EnterSlow<Recording>({method, sp, return_address, continuation, vm_thread}, now);
   else
     DropEvent();
@@ -128,7 +128,7 @@ template <class Recording, class Frames>
 [[gnu::noinline, gnu::cold]] int LeaveCold(uint64_t method, uint64_t sp, uint64_t return_address,
                                            uint64_t continuation, uint64_t vm_thread, int64_t now) {
   const RareWork work;
-  if (work.Outermost())
+  if (work.acquired())
     LeaveSlow<Recording>({method, sp, return_address, continuation, vm_thread}, now);
   else
     DropEvent();

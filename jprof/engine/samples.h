@@ -1,7 +1,7 @@
 // Adds samples to the call tree: a stack as the path of its frames, or a sample of the current node
 // of a recorded call tree. Only the sampled thread may call these functions, in a signal handler or
 // in callbacks of the VM. A handler that interrupts the thread's own tree update must not touch the
-// tree: see TreeInUse.
+// tree: see TreeClaim.
 #pragma once
 
 #include <atomic>
@@ -13,26 +13,26 @@
 namespace jprof::engine {
 
 // Claims the thread's tree for a sample, or for any other change that a sample may interrupt.
-class TreeInUse {
+class TreeClaim {
  public:
-  explicit TreeInUse(Thread& thread) : thread_(thread), outermost_(Busy() == 0) {
+  explicit TreeClaim(Thread& thread) : thread_(thread), acquired_(Busy() == 0) {
     thread_.busy.store(Busy() + 1, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
-  ~TreeInUse() {
+  ~TreeClaim() {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     thread_.busy.store(Busy() - 1, std::memory_order_relaxed);
   }
-  TreeInUse(const TreeInUse&) = delete;
+  TreeClaim(const TreeClaim&) = delete;
   // Returns false if the interrupted code had already claimed it.
-  bool Outermost() const { return outermost_; }
+  bool acquired() const { return acquired_; }
 
  private:
   // Only the thread and its signal handlers change it: no atomic addition is needed.
   uint32_t Busy() const { return thread_.busy.load(std::memory_order_relaxed); }
 
   Thread& thread_;
-  const bool outermost_;
+  const bool acquired_;
 };
 
 // Returns the id of the method or function in a sampled frame. `key` is the VM's method or a

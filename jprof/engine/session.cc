@@ -111,9 +111,9 @@ void FreeThread(Thread& thread) {
   if (thread.buckets != memory->buckets) {
     munmap(thread.buckets, BucketCount(thread) * sizeof(MethodBucket));
   }
-  for (size_t i = 0; i < std::size(thread.former_buckets); ++i) {
-    if (thread.former_buckets[i] != nullptr)
-      munmap(thread.former_buckets[i], (kFirstBuckets << i) * sizeof(MethodBucket));
+  for (size_t i = 0; i < std::size(thread.outgrown_buckets); ++i) {
+    if (thread.outgrown_buckets[i] != nullptr)
+      munmap(thread.outgrown_buckets[i], (kFirstBuckets << i) * sizeof(MethodBucket));
   }
   FreePartsOf(thread.timeline, memory->frames);
   const size_t bytes = BytesOfThread(thread.first_frames);
@@ -584,7 +584,7 @@ bool Session::GrowBuckets(Thread& thread) {
   }
   if (old == reinterpret_cast<ThreadMemory*>(&thread)->buckets) return true;
   if (functions_ != nullptr) {  // the handler of a signal may have interrupted a search there
-    thread.former_buckets[std::countr_zero(old_count / kFirstBuckets)] = old;
+    thread.outgrown_buckets[std::countr_zero(old_count / kFirstBuckets)] = old;
   } else {
     munmap(old, old_count * sizeof(MethodBucket));
   }

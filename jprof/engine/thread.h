@@ -149,7 +149,7 @@ struct alignas(64) Thread {
   Thread* next_gone = nullptr;
   // Memory: the frames in their own mapping, and method caches that were too small, by size.
   size_t first_frames = 0;
-  MethodBucket* former_buckets[14] = {};
+  MethodBucket* outgrown_buckets[14] = {};
   // Counters and calibration.
   Counting counting;
   profile::TrainRecord train_sink[16];  // records for which the profile has no space
@@ -211,20 +211,20 @@ inline void StopWritingTrace(Thread& thread) {
 // kept: a hook may be called between a call that fails and the test of its error.
 class RareWork {
  public:
-  RareWork() : errno_(errno), outermost_(Begin(current_thread)) {
+  RareWork() : errno_(errno), acquired_(Begin(current_thread)) {
     // A handler may have created the thread's state since.
-    if (outermost_ && current_thread != nullptr) SetRareWork(*current_thread, true);
+    if (acquired_ && current_thread != nullptr) SetRareWork(*current_thread, true);
   }
   // Marks the thread instead of its state, which may be freed meanwhile.
-  explicit RareWork(std::nullptr_t) : errno_(errno), outermost_(Begin(nullptr)) {}
+  explicit RareWork(std::nullptr_t) : errno_(errno), acquired_(Begin(nullptr)) {}
   ~RareWork() {
-    if (outermost_) End();
+    if (acquired_) End();
     errno = errno_;
   }
   RareWork(const RareWork&) = delete;
   RareWork& operator=(const RareWork&) = delete;
   // Returns false if the interrupted code, or a caller, had already claimed it.
-  bool Outermost() const { return outermost_; }
+  bool acquired() const { return acquired_; }
 
  private:
   static bool Begin(Thread* thread) {
@@ -243,7 +243,7 @@ class RareWork {
   }
 
   const int errno_;
-  const bool outermost_;
+  const bool acquired_;
 };
 
 [[gnu::always_inline]] inline uint32_t BucketOf(const Thread& thread, uint64_t method) {

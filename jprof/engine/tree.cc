@@ -15,7 +15,7 @@ constexpr uint32_t kFirstChunk = 64;          // 4 KiB: most threads are small
 constexpr uint32_t kLargestChunk = 16 << 10;  // 1 MiB
 // With fewer calls than this, a type change does not justify a superseded record: they count as the
 // new type.
-constexpr uint32_t kWorthFormer = 8;
+constexpr uint32_t kWorthSuperseding = 8;
 
 uint32_t IndexOf(const Thread& thread, const Node* node) {
   return static_cast<uint32_t>(node - thread.nodes);
@@ -221,14 +221,14 @@ void FoldIfDue(Thread& thread) {
 }
 
 void Retype(Thread& thread, Node* node, uint32_t word, bool always) {
-  if (always || node->entries[0] + node->entries[1] >= kWorthFormer) {
+  if (always || node->entries[0] + node->entries[1] >= kWorthSuperseding) {
     const uint32_t index = NewNode(thread, true);
     if (index != 0) {
-      Node* former = thread.nodes + index;
-      *former = *node;
-      former->parent = IndexOf(thread, node);
-      former->more = profile::kFormer;
-      for (ChildSlot& slot : former->child) slot = {};
+      Node* superseded = thread.nodes + index;
+      *superseded = *node;
+      superseded->parent = IndexOf(thread, node);
+      superseded->more = profile::kSuperseded;
+      for (ChildSlot& slot : superseded->child) slot = {};
       node->entries[0] = node->entries[1] = node->exits[0] = node->exits[1] = 0;
       node->self = 0;
       node->dispatches = 0;

@@ -199,7 +199,7 @@ Thread* WovenThread(Session& session) {
 }
 
 Node* WovenChild(Thread& thread, Node* parent, profile::MethodId method) {
-  const TreeInUse tree(thread);
+  const TreeClaim tree(thread);
   if (profile::MethodOf(parent->word) == profile::kOverflowMethod) {
     ++thread.timeline.record->overflow;
     return parent;
@@ -215,7 +215,7 @@ Node* WovenChild(Thread& thread, Node* parent, profile::MethodId method) {
 // Returns the overflow row of a parent. Adds no node without a place among the children, because it
 // would not be found again.
 Node* WovenOverflow(Thread& thread, Node* parent) {
-  const TreeInUse tree(thread);
+  const TreeClaim tree(thread);
   if (profile::MethodOf(parent->word) == profile::kOverflowMethod) return parent;
   constexpr uint32_t kKey = IndexOf(profile::kOverflowMethod);
   constexpr uint32_t kWord = profile::PackMethod(FrameKind::kWoven, profile::kOverflowMethod);

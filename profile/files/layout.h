@@ -73,7 +73,7 @@ struct ChildSlot {
 //   has exactly one exit: `exits` and `child` are slots for children (jprof/engine/woven.h).
 // - When the method of a context changes type (I -> J -> R), or when its counters approach 2^31,
 //   its values move to a *superseded* record, which has the same method, the old type, the live
-//   node as its parent, and more == kFormer.
+//   node as its parent, and more == kSuperseded.
 struct Node {
   uint32_t word = 0;  // PackMethod(type, id); of type kBlock if this record is a ChildBlock
   uint32_t parent = 0;
@@ -82,11 +82,11 @@ struct Node {
   uint32_t entries[2] = {};
   uint32_t exits[2] = {};
   int64_t self = 0;         // first metric, while this node was current; signed
-  uint32_t more = 0;        // index of a ChildBlock with more children; 0 if none; or kFormer
+  uint32_t more = 0;        // index of a ChildBlock with more children; 0 if none; or kSuperseded
   uint32_t dispatches = 0;  // times the thread was scheduled in while this node was current
   ChildSlot child[3] = {};
 };
-inline constexpr uint32_t kFormer = 0xffffffffu;
+inline constexpr uint32_t kSuperseded = 0xffffffffu;
 static_assert(sizeof(Node) == 64 && offsetof(Node, child) == 40);
 
 struct ChildBlock {

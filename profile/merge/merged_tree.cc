@@ -295,7 +295,7 @@ Result<MergedTree::Written> MergedTree::Write(const std::string& directory) cons
       for (bool first = !live; first || !IsEmpty(counts); first = false) {
         Node node = {.word = PackMethod(parts_[p].type, MethodOf(context.word)),
                      .parent = i + 1,
-                     .more = kFormer};
+                     .more = kSuperseded};
         Take(counts, node);
         files.Write(node, values, metric_count_);
         values = zeros.data();

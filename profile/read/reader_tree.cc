@@ -58,7 +58,7 @@ class TreeBuilder {
   // `extra` contains the values of the metrics beyond the first.
   void Add(uint32_t index, const Node& node, const int64_t* extra) {
     if (node.word == 0 || TypeOf(node.word) == FrameKind::kBlock) return;
-    const bool is_former = node.more == kFormer;
+    const bool is_former = node.more == kSuperseded;
     const bool is_root = MethodOf(node.word) == kRootMethod && !is_former;
     const uint32_t parent = is_root || node.parent >= index ? kNoRecord : places_[node.parent];
     // Such a node was recorded before the thread was named and filtered out.

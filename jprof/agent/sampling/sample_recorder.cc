@@ -89,16 +89,16 @@ profile::Node* SampleRecorder::InlinedNode(engine::Thread& thread, profile::Node
   profile::MethodId ids[kMostMethods];
   const uint32_t count = walker_->OptimisedMethods(pc, methods);
   if (count == 0 || !session_.HandleAttention(thread)) return current;
-  const engine::TreeInUse tree(thread);
+  const engine::TreeClaim tree(thread);
   for (uint32_t i = 0; i < count; ++i) ids[i] = engine::SampledMethod(thread, java_, methods[i]);
   return engine::WovenLeaf(thread, current, std::span(ids, count));
 }
 
 void SampleRecorder::TakeStack(engine::Thread& thread, size_t trigger, int64_t weight,
                                const void* context, ptm::ThreadTimer* timer) {
-  const engine::TreeInUse tree(thread);
+  const engine::TreeClaim tree(thread);
   profile::ThreadRecord& record = *thread.record;
-  if (!tree.Outermost()) {
+  if (!tree.acquired()) {
     record.samples_lost += weight;
     return;
   }
@@ -125,8 +125,8 @@ void SampleRecorder::TakeStack(engine::Thread& thread, size_t trigger, int64_t w
 
 void SampleRecorder::TakeJavaStack(engine::Thread& thread, SampledThread& sampled, size_t trigger,
                                    int64_t weight, const char* class_signature) {
-  const engine::TreeInUse tree(thread);
-  if (!tree.Outermost() || !session_.HandleAttention(thread)) return;
+  const engine::TreeClaim tree(thread);
+  if (!tree.acquired() || !session_.HandleAttention(thread)) return;
   size_t leaves = 0;
   if (class_signature != nullptr)
     sampled.leaves[leaves++] = ClassReference(thread, class_signature);

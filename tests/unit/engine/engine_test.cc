@@ -102,7 +102,7 @@ class EngineTest : public testing::Test {
       if (node.word == 0 || type == FrameKind::kBlock || type == FrameKind::kThread) continue;
       EXPECT_LT(node.parent, i);
       ListTree::Path path;
-      uint64_t at = node.more == profile::kFormer ? node.parent : i;
+      uint64_t at = node.more == profile::kSuperseded ? node.parent : i;
       for (; nodes[at].parent != 0; at = nodes[at].parent) {
         path.insert(path.begin(), NumberOf(profile::MethodOf(nodes[at].word)));
       }
@@ -142,7 +142,7 @@ class EngineTest : public testing::Test {
       while (at != 0 && profile::MethodOf(nodes[at].word) != profile::MethodOf(node.word)) {
         at = nodes[at].parent;
       }
-      inside += at != 0 && node.more != profile::kFormer;
+      inside += at != 0 && node.more != profile::kSuperseded;
     });
     return inside;
   }

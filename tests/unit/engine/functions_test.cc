@@ -106,7 +106,7 @@ class FunctionsTest : public testing::Test {
       const auto type = profile::TypeOf(nodes[i].word);
       if (nodes[i].word == 0 || type == FrameKind::kBlock || type == FrameKind::kThread) continue;
       Path path;
-      for (uint64_t at = nodes[i].more == profile::kFormer ? nodes[i].parent : i;
+      for (uint64_t at = nodes[i].more == profile::kSuperseded ? nodes[i].parent : i;
            nodes[at].parent != 0; at = nodes[at].parent)
         path.insert(path.begin(), NameOf(profile::MethodOf(nodes[at].word)));
       auto& [entries, exits] = counts[path];
@@ -207,8 +207,8 @@ TEST_F(FunctionsTest, EventsInsideARareEventAreDropped) {
   Leave(2);
   {
     const RareWork work;
-    EXPECT_TRUE(work.Outermost());
-    EXPECT_FALSE(RareWork().Outermost());
+    EXPECT_TRUE(work.acquired());
+    EXPECT_FALSE(RareWork().acquired());
     Enter(3, 900);  // new
     Leave(3);
     Enter(2, 900);  // known

@@ -198,12 +198,12 @@ TEST_F(SamplesTest, AFullTreeKeepsEverySample) {
 TEST_F(SamplesTest, OnlyTheOutermostClaimHasTheTree) {
   Start(1 << 20);
   {
-    const TreeInUse first(*thread_);
-    EXPECT_TRUE(first.Outermost());
-    const TreeInUse second(*thread_);
-    EXPECT_FALSE(second.Outermost());
+    const TreeClaim first(*thread_);
+    EXPECT_TRUE(first.acquired());
+    const TreeClaim second(*thread_);
+    EXPECT_FALSE(second.acquired());
   }
-  EXPECT_TRUE(TreeInUse(*thread_).Outermost());
+  EXPECT_TRUE(TreeClaim(*thread_).acquired());
 }
 
 TEST_F(SamplesTest, ForgottenMethodsAreDescribedAgain) {

@@ -230,7 +230,7 @@ class RandomProfiles {
       if (metrics > 0) node.self = static_cast<int64_t>(random_() >> 20) - (int64_t{1} << 43);
       if (metrics > 1) profile.extra[index] = static_cast<int64_t>(Below(1000));
       if (former) {
-        node.more = kFormer;
+        node.more = kSuperseded;
       } else {
         contexts.push_back(index);
       }

@@ -183,7 +183,7 @@ TEST_F(ReaderTest, BadParentsAreLeftOutAndCounted) {
   profile_.AddNode(PackMethod(kJitted, a), 5);           // 6: its parent is a block
   profile_.AddNode(0, 0);                                // 7: never used
   profile_.nodes[profile_.AddNode(PackMethod(kInterpreted, MethodId{IndexOf(a) + 1}), 4)].more =
-      kFormer;  // 8: of another method
+      kSuperseded;  // 8: of another method
   profile_.Write(directory_);
   Reader reader = Open();
   const CallTree tree = *reader.ReadTree();

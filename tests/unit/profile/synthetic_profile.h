@@ -145,7 +145,7 @@ class SyntheticProfile {
       const uint32_t former = AddNode(nodes[child].word, child);
       nodes[former] = nodes[child];
       nodes[former].parent = child;
-      nodes[former].more = kFormer;
+      nodes[former].more = kSuperseded;
       nodes[child] = {.word = word, .parent = parent};
       std::swap(extra[former], extra[child]);
     }
