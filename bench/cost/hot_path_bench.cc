@@ -50,7 +50,7 @@ class Recording {
     started_ = session_->Start(std::move(options), &source_).has_value();
   }
   ~Recording() {
-    session_->Detach();
+    engine::ThreadRegistry::Detach();
     if (started_) session_->Finish();
     std::filesystem::remove_all(directory_);
   }

@@ -3,9 +3,11 @@
 #include "jprof/engine/events.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "jprof/engine/session.h"
+#include "jprof/engine/shadow_stack.h"
 #include "jprof/engine/tree.h"
 
 namespace jprof::engine {
@@ -23,7 +25,7 @@ template <class Recording>
 Thread* ThreadForEvent(Session* session, int64_t* now) {
   Thread* thread = current_thread;
   if (thread == nullptr) {
-    thread = session->Attach();
+    thread = session->threads().CurrentThread();
     if (thread == nullptr) {
       session->LostEvent();
       return nullptr;
@@ -31,7 +33,7 @@ Thread* ThreadForEvent(Session* session, int64_t* now) {
     *now = thread->last;  // its time begins here
   }
   if ((AttentionOf(*thread) & ~kRareWork) == 0) return thread;
-  if (!session->HandleAttention(*thread)) {
+  if (!HandleAttention(*thread)) {
     if (thread->record != nullptr) ++thread->record->dropped;
     return nullptr;
   }
@@ -77,7 +79,7 @@ void DrawTimedEvent(Thread& thread) {
   thread.random ^= thread.random >> 7;
   thread.random ^= thread.random << 17;
   // The draw is uniform in [1, 2 * period - 1], so that its mean is the period.
-  const uint64_t span = uint64_t{2} * thread.session->options().bracket_period - 1;
+  const uint64_t span = uint64_t{2} * thread.session->timing().period - 1;
   thread.until_timed = 1 + static_cast<uint32_t>((thread.random >> 32) * span >> 32);
 }
 
@@ -96,7 +98,7 @@ void EndTimedEvent(Thread& thread, int64_t now) {
   if (__atomic_load_n(thread.page_lock, __ATOMIC_RELAXED) != thread.page_seen) {
     return DispatchedInside(&thread, now);
   }
-  SubtractOverhead(thread, inside - thread.session->overhead_residue());
+  SubtractOverhead(thread, inside - thread.session->timing().residue);
 }
 
 template <class Recording>
@@ -163,11 +165,21 @@ void Heal(Thread& thread, uint64_t sp) {
     top[-1].sp = sp + 16;  // replaced by a smaller frame: exists at least up to here
 }
 
+// Gives the thread space for more records, which are lost if the profile has none.
+void NextTrainRecords(Thread& thread) {
+  constexpr uint32_t kRun = 1 << 14;
+  if (profile::TrainRecord* records = thread.session->writer().AllocateTrain(kRun)) {
+    thread.training = {records, records + kRun};
+  } else {
+    thread.training = {std::begin(thread.train_sink), std::end(thread.train_sink)};
+  }
+}
+
 template <class Recording>
 void TrainSlow(Thread& thread, int64_t delta, bool clean, uint32_t from, uint32_t to,
                EventKind event) {
   if constexpr (!Recording::kTrain) return;
-  if (internal::TrainIsFull<Recording>(&thread)) thread.session->NextTrainRecords(thread);
+  if (internal::TrainIsFull<Recording>(&thread)) NextTrainRecords(thread);
   if (Recording::kClock)
     internal::Train(&thread, clean && delta >= 0 ? delta : profile::kDirty, from, to, event);
   internal::TrainCounters<Recording>(&thread, from, to, event);
@@ -177,7 +189,7 @@ template <class Recording>
 void TraceSlow(Thread& thread, uint32_t word, EventKind event, int64_t* now) {
   if (MethodOf(word) == kIgnoredMethod) return;
   const bool full = internal::TraceIsFull<Recording>(&thread);
-  if (full && !thread.session->NextTraceBlock(thread)) {
+  if (full && !thread.session->trace().Next(thread)) {
     ++thread.timeline.record->trace_dropped;
     return;  // `last` is unchanged: the next recorded event gets the whole time
   }
@@ -195,7 +207,7 @@ Session* session_of_events = nullptr;
 // Switches to the stack and tree of the mounted virtual thread, or of the carrier itself.
 void SwitchToMounted(Thread& thread, const Event& event) {
   if (event.continuation == thread.continuation) return;
-  thread.session->SwitchTimeline(thread, event.continuation, event.vm_thread);
+  thread.session->timelines().Switch(thread, event.continuation, event.vm_thread);
 }
 
 }  // namespace
@@ -225,7 +237,8 @@ void EnterSlow(const Event& event, int64_t now) {
   SwitchToMounted(*current, event);
   Thread& thread = *current;
   Session& session = *thread.session;
-  const CachedMethod* cached = session.Resolve(thread, event.method, event.return_address);
+  const CachedMethod* cached =
+      session.method_cache().Resolve(thread, event.method, event.return_address);
   const uint32_t word = cached->word;
   if constexpr (Recording::kTrace) {
     return TraceSlow<Recording>(thread, word, EventKind::kEntry, &now);
@@ -235,7 +248,7 @@ void EnterSlow(const Event& event, int64_t now) {
   const Elapsed elapsed = AttributeInterval<Recording>(thread, &now);
   // A frame of a function at the stack pointer of one with sleds has left by a jump to it.
   Heal(thread, event.sp != kNoStack && HasNumber(event.method) ? event.sp + 1 : event.sp);
-  if (thread.cursor.top == thread.cursor.limit && !session.GrowFrames(thread)) {
+  if (thread.cursor.top == thread.cursor.limit && !GrowFrames(thread)) {
     ++thread.timeline.record->dropped;
     return;
   }
@@ -269,13 +282,15 @@ void LeaveSlow(const Event& event, int64_t now) {
   Session& session = *thread.session;
   if constexpr (Recording::kTrace) {
     const CachedMethod* cached = FindCached(thread, event.method);
-    if (cached == nullptr) cached = session.Resolve(thread, event.method, event.return_address);
+    if (cached == nullptr)
+      cached = session.method_cache().Resolve(thread, event.method, event.return_address);
     return TraceSlow<Recording>(thread, cached->word, EventKind::kExit, &now);
   }
   Frame* frame = thread.cursor.top - 1;
   if (frame->method != event.method) {
     const CachedMethod* cached = FindCached(thread, event.method);
-    if (cached == nullptr) cached = session.Resolve(thread, event.method, event.return_address);
+    if (cached == nullptr)
+      cached = session.method_cache().Resolve(thread, event.method, event.return_address);
     if (MethodOf(cached->word) == kIgnoredMethod) return;
   }
 
@@ -327,11 +342,9 @@ void AfterTimedEvent(Thread* thread, int64_t now, int64_t inside) {
   if (thread->training.next != nullptr) {
     thread->training.next[-1].handler = static_cast<uint16_t>(inside < 0xffff ? inside : 0xffff);
   }
-  const Session& session = *thread->session;
+  const EventTiming& timing = thread->session->timing();
   int64_t own = inside;
-  if (inside <= session.longest_walk()) {
-    own += (session.options().bracket_period - 1) * inside - session.bracket_bias();
-  }
+  if (inside <= timing.longest_update) own += (timing.period - 1) * inside - timing.timer_overhead;
   SubtractOverhead(*thread, own);
 }
 

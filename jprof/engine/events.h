@@ -3,8 +3,8 @@
 // - The fast path decides everything before it changes anything. If a condition does not hold
 //   (first event of a thread, a dispatch, a new context, a newly compiled method, a full stack), it
 //   leaves by a tail call to the general version in events.cc, which performs the whole event.
-// - One event in `bracket_period` is timed: it goes through a copy of this path between two fenced
-//   clock reads, which measure its cost. (Cache misses of a large tree vary a lot.)
+// - One event in EventTiming::period is timed: it goes through a copy of this path between two
+//   fenced clock reads, which measure its cost. (Cache misses of a large tree vary a lot.)
 // - The fast path has no call, no lock prefix and no division. It takes about 30 instructions and,
 //   with time, one clock read.
 // - It runs in a leaf probe on the thread itself: no allocation, no VM call, no exception.
@@ -13,6 +13,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "jprof/engine/method_cache.h"
+#include "jprof/engine/rare_work.h"
 #include "jprof/engine/recording.h"
 #include "jprof/engine/thread.h"
 
@@ -31,10 +33,6 @@ struct Event {
   uint64_t vm_thread;
 };
 inline constexpr uint64_t kNoStack = 0;
-
-// Marks Event::method of a function of C or C++, whose address is in the other bits. No handle of a
-// VM has this bit.
-inline constexpr uint64_t kFunctionBit = uint64_t{1} << 63;
 
 // The greatest number that represents a function in place of its address (hookit/sleds.h). Linkers
 // place programs above.
@@ -191,7 +189,7 @@ inline constexpr int kLongestTraceEvent = 5 + 10;
 template <class Recording>
 inline constexpr bool kCounts = Recording::kCounters != kNoCounters;
 
-// Is true if one event in `bracket_period` is timed. Counters are exact and read late at every
+// Is true if one event in EventTiming::period is timed. Counters are exact and read late at every
 // event, and a trace has no tree update.
 template <class Recording>
 inline constexpr bool kSamples = Recording::kClock && !Recording::kTrace && !kCounts<Recording>;

@@ -1,11 +1,10 @@
 #include "jprof/engine/method_table.h"
 
-#include <sys/mman.h>
-
 #include <cstring>
 #include <utility>
 
 #include "common/uninterrupted_lock.h"
+#include "jprof/engine/mapped_memory.h"
 
 namespace jprof::engine {
 namespace {
@@ -24,22 +23,14 @@ uint64_t HashOf(const MethodText& text) {
   return hash != 0 ? hash : 1;
 }
 
-void* Map(size_t bytes) {
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return memory == MAP_FAILED ? nullptr : memory;
-}
-
 }  // namespace
 
-MethodTable::~MethodTable() {
-  if (slots_ != nullptr) munmap(slots_, capacity_ * sizeof(Slot));
-}
+MethodTable::~MethodTable() { UnmapArray(slots_, capacity_); }
 
 bool MethodTable::Open(profile::Writer* writer, Filter filter) {
   writer_ = writer;
   filter_ = std::move(filter);
-  slots_ = static_cast<Slot*>(Map(kFirstCapacity * sizeof(Slot)));
+  slots_ = MapArray<Slot>(kFirstCapacity);
   if (slots_ == nullptr) return false;
   capacity_ = kFirstCapacity;
   return writer_->AddMethod("(unknown)", "method", "", 0) == kUnknownMethod;
@@ -62,7 +53,7 @@ bool MethodTable::Same(const Slot& slot, const MethodText& text) const {
 
 bool MethodTable::Grow() {
   const uint32_t capacity = capacity_ * 2;
-  auto* slots = static_cast<Slot*>(Map(size_t{capacity} * sizeof(Slot)));
+  auto* const slots = MapArray<Slot>(capacity);
   if (slots == nullptr) return false;
   for (uint32_t i = 0; i < capacity_; ++i) {
     if (slots_[i].hash == 0) continue;
@@ -70,7 +61,7 @@ bool MethodTable::Grow() {
     while (slots[at].hash != 0) at = (at + 1) & (capacity - 1);
     slots[at] = slots_[i];
   }
-  munmap(slots_, capacity_ * sizeof(Slot));
+  UnmapArray(slots_, capacity_);
   slots_ = slots;
   capacity_ = capacity;
   return true;

@@ -10,7 +10,7 @@ namespace jprof::engine {
 
 profile::MethodId SampledMethod(Thread& thread, MethodSource& source, uint64_t key) {
   if (const CachedMethod* cached = FindCached(thread, key)) return profile::MethodOf(cached->word);
-  return profile::MethodOf(thread.session->Remember(thread, source, key)->word);
+  return profile::MethodOf(thread.session->method_cache().Add(thread, source, key)->word);
 }
 
 Path::Path(Thread& thread, Timeline& timeline, uint32_t from)

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 
+#include "jprof/engine/method_table.h"
 #include "jprof/engine/thread.h"
 
 namespace jprof::engine {
@@ -62,9 +63,9 @@ class Path {
 bool MayReuseNodes(const Thread& thread, const Timeline& timeline);
 
 // Returns the context of a stack in the tree of `timeline`, which is the thread's own or one of
-// Session::AddRow. `innermost_first` contains method references. Never returns null: without space
-// the sample is attributed to an overflow node, as entries are. A method with frames of different
-// types has a node per type.
+// Timelines::OpenRow. `innermost_first` contains method references. Never returns null: without
+// space the sample is attributed to an overflow node, as entries are. A method with frames of
+// different types has a node per type.
 profile::Node* ContextOf(Thread& thread, Timeline& timeline,
                          std::span<const uint32_t> innermost_first);
 

@@ -4,13 +4,10 @@
 #pragma once
 
 #include <atomic>
-#include <bit>
 #include <boost/intrusive/list.hpp>
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 
-#include "jprof/engine/method_table.h"
 #include "profile/files/layout.h"
 #include "ptm/event_group.h"
 #include "ptm/virtual_clock.h"
@@ -18,6 +15,7 @@
 namespace jprof::engine {
 
 class Session;
+struct MethodBucket;  // method_cache.h
 
 // One frame of the shadow stack. frames[0] is the thread row (method 0).
 struct Frame {
@@ -26,19 +24,13 @@ struct Frame {
   profile::Node* node = nullptr;
 };
 
+// Marks the method of an event or a frame that is a function of C or C++, whose address is in the
+// other bits. No handle of a VM has this bit.
+inline constexpr uint64_t kFunctionBit = uint64_t{1} << 63;
+
 // Marks Frame::method of a function that had been entered before its recording began: neither its
 // entry nor its exit is counted. No function's address has this bit.
 inline constexpr uint64_t kOpenBit = uint64_t{1} << 62;
-
-// Maps a VM method to its id and type. Four are in a cache line. `word` is PackMethod(type, id).
-struct CachedMethod {
-  uint64_t method = 0;
-  uint32_t word = 0;
-  uint32_t return_address = 0;  // low half, at its latest entry probe; changes if compiled anew
-};
-struct alignas(64) MethodBucket {
-  CachedMethod entry[4];
-};
 
 // The reasons to leave the fast path. Any thread sets them atomically, and the owner handles them.
 enum Attention : uint32_t {
@@ -77,7 +69,7 @@ struct Timeline {
   uint32_t ring_capacity = 0;
   uint32_t ring_at = 0;
   // The identity of the virtual thread while it is unmounted, and the next one in a list of
-  // the session.
+  // Timelines.
   uint64_t virtual_thread = 0;
   Timeline* next = nullptr;
 };
@@ -143,9 +135,9 @@ struct alignas(64) Thread {
   Timeline carrier;             // the platform thread's own, while a virtual thread's is current
   Timeline* mounted = nullptr;  // the mounted virtual thread's timeline, to be stored back
   uint64_t virtual_thread = 0;  // identity of the mounted one
-  // Links the thread into the session's list.
+  // Links the thread into the registry's list.
   boost::intrusive::list_member_hook<> link;
-  bool gone = false;  // detached while there was a Session::Hold; guarded by the session's lock
+  bool gone = false;  // detached while there was a hold; guarded by the registry's lock
   Thread* next_gone = nullptr;
   // Memory: the frames in their own mapping, and method caches that were too small, by size.
   size_t first_frames = 0;
@@ -158,6 +150,13 @@ struct alignas(64) Thread {
   uint64_t vm_thread = 0;          // thread of the VM, if the agent has set it
   const uint64_t* woven_current = nullptr;  // where woven code keeps the place of the current node
   std::atomic<ThreadExtension*> extension = nullptr;
+
+  // Stores the cursor in the current timeline, before another one becomes current.
+  void SaveCursor() { timeline.cursor = cursor; }
+  void MakeCurrent(const Timeline& next) {
+    timeline = next;
+    cursor = next.cursor;
+  }
 };
 static_assert(offsetof(Thread, page_lock) == 64 && offsetof(Thread, session) == 128,
               "the fast path touches two cache lines");
@@ -175,90 +174,5 @@ static_assert(offsetof(Thread, page_lock) == 64 && offsetof(Thread, session) == 
 // The calling thread's state, which is null until its first event. With initial-exec it takes one
 // load in the probe, and never a call or an allocation.
 extern __thread Thread* current_thread __attribute__((tls_model("initial-exec")));
-// Is true while the calling thread is in RareWork, also if it has no state.
-extern __thread bool in_rare_work __attribute__((tls_model("initial-exec")));
-
-// Sets or clears kRareWork. Only the owner may call it. It is a plain store of the byte, so
-// that no bit which another thread sets at the same time is lost. A signal handler sees what
-// was done before.
-[[gnu::always_inline]] inline void SetRareWork(Thread& thread, bool on) {
-  static_assert(std::endian::native == std::endian::little && kRareWork == 1u << 24);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  __atomic_store_n(reinterpret_cast<uint8_t*>(&thread.attention) + 3, uint8_t{on},
-                   __ATOMIC_RELAXED);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-}
-
-// Sets the end of the block of a trace. Null while there is a block means that an event is
-// being written.
-[[gnu::always_inline]] inline void SetTraceEnd(Thread& thread, uint8_t* end) {
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  thread.cursor.trace_end = end;
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-}
-inline bool IsWritingTrace(const Thread& thread) {
-  return thread.timeline.block != nullptr && thread.cursor.trace_end == nullptr;
-}
-inline void StopWritingTrace(Thread& thread) {
-  profile::TraceBlock* const block = thread.timeline.block;
-  if (block == nullptr) return;
-  SetTraceEnd(thread, reinterpret_cast<uint8_t*>(block) + profile::kTraceBlockBytes);
-}
-
-// Claims all that the engine has for the calling thread, and the right to take the engine's locks.
-// A signal handler whose functions have hooks may interrupt it at any instruction: its events leave
-// the fast path, find the claim, and are dropped, entries and exits alike. The program's errno is
-// kept: a hook may be called between a call that fails and the test of its error.
-class RareWork {
- public:
-  RareWork() : errno_(errno), acquired_(Begin(current_thread)) {
-    // A handler may have created the thread's state since.
-    if (acquired_ && current_thread != nullptr) SetRareWork(*current_thread, true);
-  }
-  // Marks the thread instead of its state, which may be freed meanwhile.
-  explicit RareWork(std::nullptr_t) : errno_(errno), acquired_(Begin(nullptr)) {}
-  ~RareWork() {
-    if (acquired_) End();
-    errno = errno_;
-  }
-  RareWork(const RareWork&) = delete;
-  RareWork& operator=(const RareWork&) = delete;
-  // Returns false if the interrupted code, or a caller, had already claimed it.
-  bool acquired() const { return acquired_; }
-
- private:
-  static bool Begin(Thread* thread) {
-    if (in_rare_work) return false;
-    if (thread != nullptr && ((AttentionOf(*thread) & kRareWork) != 0 || IsWritingTrace(*thread)))
-      return false;
-    if (thread != nullptr) SetRareWork(*thread, true);
-    in_rare_work = true;
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    return true;
-  }
-  static void End() {  // the thread may have got a state meanwhile, or have lost it
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    in_rare_work = false;
-    if (current_thread != nullptr) SetRareWork(*current_thread, false);
-  }
-
-  const int errno_;
-  const bool acquired_;
-};
-
-[[gnu::always_inline]] inline uint32_t BucketOf(const Thread& thread, uint64_t method) {
-  return static_cast<uint32_t>((method * 0x9e3779b97f4a7c15ull) >> thread.bucket_shift);
-}
-
-// Returns the cached entry, or null if there is none. Only the owner may call it.
-[[gnu::always_inline]] inline CachedMethod* FindCached(const Thread& thread, uint64_t method) {
-  MethodBucket& bucket = thread.buckets[BucketOf(thread, method)];
-  if (bucket.entry[0].method == method) [[likely]]
-    return &bucket.entry[0];
-  if (bucket.entry[1].method == method) return &bucket.entry[1];
-  if (bucket.entry[2].method == method) return &bucket.entry[2];
-  if (bucket.entry[3].method == method) return &bucket.entry[3];
-  return nullptr;
-}
 
 }  // namespace jprof::engine

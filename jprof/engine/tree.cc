@@ -142,10 +142,15 @@ Node* Overflow(Thread& thread, Node* parent) {
   return LastOverflow(thread, kOverflowWord);
 }
 
+// Returns whether recursion is folded: from the start, or once half of the tree's memory is used.
+bool FoldsRecursion(Session& session) {
+  return session.options().fold_recursion || session.writer().header()->folded_ticks != 0;
+}
+
 // Returns the ancestor that represents a child with this method, or null if there is none or if
 // recursion is not folded.
 Node* FoldedChild(Thread& thread, Node* parent, uint32_t word) {
-  if (!thread.session->FoldsRecursion()) return nullptr;
+  if (!FoldsRecursion(*thread.session)) return nullptr;
   return AncestorOf(thread, parent, profile::MethodOf(word));
 }
 
@@ -243,11 +248,11 @@ void Retype(Thread& thread, Node* node, uint32_t word, bool always) {
   node->word = word;
 }
 
-uint32_t MakeRoot(Session& session, Timeline& timeline) {
-  const uint32_t count = session.writer().header()->tree_full ? 2 : kFirstChunk;
-  const uint32_t first = session.writer().AllocateNodes(count, true);
+uint32_t MakeRoot(profile::Writer& writer, Timeline& timeline) {
+  const uint32_t count = writer.header()->tree_full ? 2 : kFirstChunk;
+  const uint32_t first = writer.AllocateNodes(count, true);
   if (first == 0) return 0;
-  Node* nodes = session.writer().nodes();
+  Node* nodes = writer.nodes();
   nodes[first].word = profile::PackMethod(FrameKind::kThread, profile::kRootMethod);
   nodes[first + 1].parent = first;  // no method reference: unused until needed
   timeline.overflow = first + 1;

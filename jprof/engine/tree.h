@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "jprof/engine/thread.h"
+#include "profile/files/writer.h"
 
 namespace jprof::engine {
 
@@ -54,6 +55,6 @@ void Retype(Thread& thread, profile::Node* node, uint32_t word, bool always);
 
 // Returns the root of a new timeline, or 0 if there is no space. The node behind it, root + 1, is
 // kept as its overflow node.
-uint32_t MakeRoot(Session& session, Timeline& timeline);
+uint32_t MakeRoot(profile::Writer& writer, Timeline& timeline);
 
 }  // namespace jprof::engine

@@ -55,7 +55,7 @@ struct Table {
   ChildBlock* records = nullptr;  // null if there is none
   uint32_t count = 0;             // a power of two
 
-  bool HasRoomFor(uint32_t children) const { return 2 * children <= kSlotsInRecord * count; }
+  bool HasSpaceFor(uint32_t children) const { return 2 * children <= kSlotsInRecord * count; }
   uint32_t Children() const { return IndexOf(profile::MethodOf(records->word)); }
 
   // Finds the slot of a key, or an empty one.
@@ -89,9 +89,9 @@ uint32_t OwnChildren(Node* parent) {
 Table TableForOneMore(Thread& thread, Node* parent) {
   const Table old = TableOf(thread, parent);
   const uint32_t children = (old.records != nullptr ? old.Children() : OwnChildren(parent)) + 1;
-  if (old.HasRoomFor(children)) return old;
+  if (old.HasSpaceFor(children)) return old;
   uint32_t count = std::max(old.count, 1u);
-  while (!Table{nullptr, count}.HasRoomFor(children)) count *= 2;
+  while (!Table{nullptr, count}.HasSpaceFor(children)) count *= 2;
   if (count > kLargestTable) return {};
   const Table table = {reinterpret_cast<ChildBlock*>(AddRecords(thread, count)), count};
   if (table.records == nullptr) return {};
@@ -190,12 +190,12 @@ Result<profile::AddressRange> PrepareWoven() {
 }
 
 Thread* WovenThread(Session& session) {
-  Thread* const thread = session.AttachOnce();
+  Thread* const thread = session.threads().CurrentThreadUntilExit();
   if (thread == nullptr) {
     session.LostEvent();
     return nullptr;
   }
-  return session.HandleAttention(*thread) ? thread : nullptr;
+  return HandleAttention(*thread) ? thread : nullptr;
 }
 
 Node* WovenChild(Thread& thread, Node* parent, profile::MethodId method) {
@@ -252,7 +252,7 @@ Node* WovenSwitch(Thread& thread, uint64_t identity, Node* current) {
   Frame* const bottom = thread.timeline.frames;
   thread.cursor.top = bottom + 1;
   if (current != WovenRoot(thread)) *thread.cursor.top++ = {0, 0, current};
-  thread.session->SwitchToVirtualThread(thread, identity);
+  thread.session->timelines().SwitchToVirtualThread(thread, identity);
   if (thread.continuation == identity) return thread.cursor.top[-1].node;
   thread.session->LostEvent();
   return nullptr;

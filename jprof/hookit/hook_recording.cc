@@ -258,7 +258,7 @@ void Finish() {
 
 void ForgetFunctions() {
   ForgetPaths();
-  if (engine::Session* const session = SessionHere()) session->ForgetMethods();
+  if (engine::Session* const session = SessionHere()) session->threads().ForgetMethods();
 }
 
 void EndBefore(std::string_view what) {

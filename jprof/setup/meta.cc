@@ -95,12 +95,12 @@ profile::RecordingOptions RecordingOptionsOf(const options::AgentOptions& option
 }
 
 profile::Clock ClockOf(const engine::Session& session) {
-  const engine::ClockFacts& clock = session.clock();
+  const engine::ClockProperties& clock = session.clock();
   return {.ticks_per_second = clock.ticks_per_second,
           .granularity_ticks = static_cast<double>(clock.granularity),
           .read_ticks = clock.read_ticks,
-          .bracket_ticks = clock.bracket_ticks,
-          .bracket_period = session.options().bracket_period};
+          .bracket_ticks = clock.timer_overhead_ticks,
+          .bracket_period = session.timing().period};
 }
 
 profile::Machine ThisMachine() {

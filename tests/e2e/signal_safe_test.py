@@ -45,8 +45,8 @@ INDIRECT = [
     (r"^jprof::engine::MethodTable::Find\(", r"^jprof::hookit::FunctionSource::Describe\("),
     (r"^jprof::engine::MethodTable::Find\(",
      r"^jprof::(hotspot::Vm|agent::\(anonymous namespace\)::(NativeFunctions|Known))::Describe\("),
-    (r"^jprof::engine::Session::Resolve\(", r"^jprof::hotspot::Vm::Classify\("),
-    (r"^jprof::engine::Session::SwitchTimeline\(|^jprof::agent::VirtualRows::TimelineFor\(",
+    (r"^jprof::engine::MethodCache::Resolve\(", r"^jprof::hotspot::Vm::Classify\("),
+    (r"^jprof::engine::Timelines::Switch\(|^jprof::agent::VirtualRows::TimelineFor\(",
      r"^jprof::hotspot::Vm::VirtualThreadId\("),
     # SafeFetchN, the VM's own load that may fault: not in this library.
     (r"^jprof::hotspot::MemoryReader::Word\(", None),
@@ -55,9 +55,9 @@ INDIRECT = [
     (r"^jprof::hotspot::MemoryReader::(ReadSource|SourceBytes|SourceText|NextInSource|"
      r"IsSourceCode)\(", None),
     # The filters of methods and of threads.
-    (r"^jprof::engine::Session::Attach\(", r"RecordedThreads::EarlyNames\(.*::_M_invoke\("),
+    (r"^jprof::engine::NameAtFirstEvent\(", r"RecordedThreads::EarlyNames\(.*::_M_invoke\("),
     (r"^jprof::engine::MethodTable::Find\(", FILTER + r"MethodFilter\(.*::_M_invoke\("),
-    (r"^jprof::engine::Session::Name\(", FILTER + r"MakePlan\(.*::_M_invoke\("),
+    (r"^jprof::engine::NameThread\(", FILTER + r"MakePlan\(.*::_M_invoke\("),
 ]
 
 START = {

@@ -10,7 +10,7 @@ namespace jprof::agent {
 //    last tick stopped, until the limit is reached.
 // 3. Store the number of requested ticks separately, because the kernel merges pending signals.
 void IdleRequests::Request(size_t trigger, const IdleTick& tick) {
-  session_.ForEachThread([&](engine::Thread& thread) {
+  session_.threads().ForEach([&](engine::Thread& thread) {
     SampledThread* sampled = SampledThreadOf(thread);
     if (sampled == nullptr || (thread.attention & engine::kNotRecorded) != 0) return;
     const auto cpu_ns = ptm::VirtualClock::CpuNanosOf(thread.record->tid);

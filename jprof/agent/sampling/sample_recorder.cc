@@ -88,7 +88,7 @@ profile::Node* SampleRecorder::InlinedNode(engine::Thread& thread, profile::Node
   uint64_t methods[kMostMethods];
   profile::MethodId ids[kMostMethods];
   const uint32_t count = walker_->OptimisedMethods(pc, methods);
-  if (count == 0 || !session_.HandleAttention(thread)) return current;
+  if (count == 0 || !engine::HandleAttention(thread)) return current;
   const engine::TreeClaim tree(thread);
   for (uint32_t i = 0; i < count; ++i) ids[i] = engine::SampledMethod(thread, java_, methods[i]);
   return engine::WovenLeaf(thread, current, std::span(ids, count));
@@ -103,7 +103,7 @@ void SampleRecorder::TakeStack(engine::Thread& thread, size_t trigger, int64_t w
     return;
   }
   SampledThread& sampled = *SampledThreadOf(thread);
-  if (!session_.HandleAttention(thread)) return;
+  if (!engine::HandleAttention(thread)) return;
   if (std::exchange(sampled.last_forgets, thread.forgets) != thread.forgets) sampled.last.Forget();
   if (IsOwn(unwind::OfSignal(context).pc)) {
     record.samples_own += weight;
@@ -126,7 +126,7 @@ void SampleRecorder::TakeStack(engine::Thread& thread, size_t trigger, int64_t w
 void SampleRecorder::TakeJavaStack(engine::Thread& thread, SampledThread& sampled, size_t trigger,
                                    int64_t weight, const char* class_signature) {
   const engine::TreeClaim tree(thread);
-  if (!tree.acquired() || !session_.HandleAttention(thread)) return;
+  if (!tree.acquired() || !engine::HandleAttention(thread)) return;
   size_t leaves = 0;
   if (class_signature != nullptr)
     sampled.leaves[leaves++] = ClassReference(thread, class_signature);

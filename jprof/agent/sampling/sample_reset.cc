@@ -8,7 +8,7 @@ namespace jprof::agent {
 namespace {
 
 void ForgetRequests(engine::Session& session) {
-  session.ForEachThread([](engine::Thread& thread) {
+  session.threads().ForEach([](engine::Thread& thread) {
     SampledThread* sampled = SampledThreadOf(thread);
     if (sampled == nullptr) return;
     for (auto& requested : sampled->requested) requested = 0;
@@ -35,7 +35,7 @@ void ForgetCounters(profile::ThreadRecord& record) {
 
 bool NoSampleInProgress(engine::Session& session) {
   bool none = true;
-  session.ForEachThread([&](engine::Thread& thread) {
+  session.threads().ForEach([&](engine::Thread& thread) {
     const SampledThread* sampled = SampledThreadOf(thread);
     none = none && (sampled == nullptr || sampled->in_progress.Empty());
   });

@@ -119,7 +119,7 @@ void SampleTimers::StartOrStop(const SampleGate& gate, engine::Thread& thread,
 }
 
 void SampleTimers::StartOrStopAll(const SampleGate& gate) {
-  session_.ForEachThread([&](engine::Thread& thread) {
+  session_.threads().ForEach([&](engine::Thread& thread) {
     if (SampledThread* sampled = SampledThreadOf(thread)) StartOrStop(gate, thread, *sampled);
   });
 }
@@ -132,7 +132,7 @@ void SampleTimers::UpdateCoverage(engine::Thread& thread, SampledThread& sampled
 }
 
 void SampleTimers::UpdateCoverage() {
-  session_.ForEachThread([&](engine::Thread& thread) {
+  session_.threads().ForEach([&](engine::Thread& thread) {
     SampledThread* const sampled = SampledThreadOf(thread);
     if (sampled == nullptr) return;
     std::lock_guard guard(sampled->timers_lock);

@@ -14,7 +14,7 @@ constexpr char kOtherNames[] = "other names";
 uint64_t VirtualRows::CurrentId() const {
   const engine::Thread* thread = engine::current_thread;
   if (thread == nullptr || thread->vm_thread == 0) return 0;
-  return session_.source().VirtualThreadId(thread->vm_thread);
+  return session_.sources().vm->VirtualThreadId(thread->vm_thread);
 }
 
 void VirtualRows::Started(std::string_view name) { names_.Started(CurrentId(), name); }
@@ -35,14 +35,14 @@ engine::Timeline& VirtualRows::RowFor(engine::Thread& thread, const char* name, 
   if (!row.used) {
     row.used = true;
     row.name = at + 1 < kMostVirtualRows ? name : nullptr;
-    if (!session_.AddRow(row.name != nullptr ? row.name : shown, flags, &row.timeline))
+    if (!session_.timelines().OpenRow(row.name != nullptr ? row.name : shown, flags, row.timeline))
       row.timeline.record = nullptr;
   }
   return row.timeline.record != nullptr ? row.timeline : thread.timeline;
 }
 
 engine::Timeline& VirtualRows::TimelineFor(engine::Thread& thread) {
-  const char* name = names_.NameOf(session_.source().VirtualThreadId(thread.vm_thread));
+  const char* name = names_.NameOf(session_.sources().vm->VirtualThreadId(thread.vm_thread));
   return RowFor(thread, name, "virtual threads", profile::kThreadVirtual);
 }
 

@@ -54,7 +54,7 @@ class EngineTest : public testing::Test {
     directory_ = mkdtemp(name);
   }
   void TearDown() override {
-    if (session_ != nullptr) session_->Detach();
+    if (session_ != nullptr) ThreadRegistry::Detach();
     session_.reset();
     std::filesystem::remove_all(directory_);
   }
@@ -552,7 +552,7 @@ TEST_F(EngineTest, ForgottenMethodsAreDescribedAgain) {
   Enter<CountTree>(1);
   Leave<CountTree>(1);
   EXPECT_EQ(vm_.described, 1);
-  session_->ForgetMethods();
+  session_->threads().ForgetMethods();
   Enter<CountTree>(1);
   Leave<CountTree>(1);
   EXPECT_EQ(vm_.described, 2);
@@ -693,7 +693,7 @@ TEST_F(EngineTest, AContinuousTraceLosesNothing) {
   const uint64_t events = record.trace_events;
   EXPECT_GE(events, 400'000u);
   EXPECT_EQ(record.trace_dropped, 0u);
-  session_->Detach();
+  ThreadRegistry::Detach();
   session_->Finish();
   EXPECT_LE(session_->writer().header()->trace_blocks, 4u);
   EXPECT_GT(std::filesystem::file_size(directory_ + "/p/trace.zst"), 10'000u);
@@ -744,7 +744,7 @@ TEST_F(EngineTest, AContinuousTraceOutlivesADiskThatIsFullForAWhile) {
   const uint64_t kept = record.trace_events;
   while (record.trace_events < kept + 200'000) RunRandom<TimeTrace>(oracle, 300, 9, 10'000, false);
   const uint64_t events = record.trace_events;
-  session_->Detach();
+  ThreadRegistry::Detach();
   session_->Finish();
   EXPECT_GT(size(), full + 10'000);
   EXPECT_EQ(CompressedEvents(file), events);
@@ -760,7 +760,7 @@ TEST_F(EngineTest, WhatFindsNoRoomToTheEndStaysInTheTrace) {
   LimitFiles(std::filesystem::file_size(file) + 1000);
   while (record.trace_dropped == 0) RunRandom<TimeTrace>(oracle, 300, 9, 10'000, false);
   const uint64_t events = record.trace_events;
-  session_->Detach();
+  ThreadRegistry::Detach();
   session_->Finish();
   LimitFiles(RLIM_INFINITY);
   uint64_t left = 0;
@@ -781,10 +781,10 @@ TEST_F(EngineTest, ThreadsRecordSideBySide) {
     threads.emplace_back([&] {
       for (int i = 0; i < kCalls; ++i) {
         engine::Enter<TimeTree>({Handle(i % 40), 1000, 1, 0, 0});
-        if (i % 1000 == 0) session_->ForgetMethods();
+        if (i % 1000 == 0) session_->threads().ForgetMethods();
         engine::Leave<TimeTree>({Handle(i % 40), 1000, 1, 0, 0});
       }
-      session_->Detach();
+      ThreadRegistry::Detach();
     });
   }
   for (std::thread& thread : threads) thread.join();

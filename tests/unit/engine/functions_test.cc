@@ -73,7 +73,7 @@ class FunctionsTest : public testing::Test {
     ASSERT_TRUE(session_.Start(std::move(options), &methods_));
   }
   void TearDown() override {
-    Session::Detach();
+    ThreadRegistry::Detach();
     std::filesystem::remove_all(directory_);
   }
 

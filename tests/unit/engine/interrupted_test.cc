@@ -113,7 +113,7 @@ class InterruptedTest : public testing::Test {
   void TearDown() override {
     alarm(0);
     signal(SIGTRAP, SIG_DFL);
-    Session::Detach();
+    ThreadRegistry::Detach();
     std::filesystem::remove_all(directory_);
   }
   template <class R>
@@ -245,7 +245,7 @@ TEST_F(InterruptedTest, TheFirstEventOfAThread) {
       Leave<CountTree, FunctionFrames>(event);
     };
     for (long at = 1; at <= 60; ++at) {
-      Session::Detach();
+      ThreadRegistry::Detach();
       step = 0;
       interrupt_at = at;
       interrupt_every = every;
@@ -281,20 +281,20 @@ TEST_F(InterruptedTest, LocksAreNotHeldWhereAHandlerRuns) {
   alarm(kLongest / 10);
   in_handler = [] {
     ++handled;
-    held_session->ForEachThread([](Thread&) {});
+    held_session->threads().ForEach([](Thread&) {});
     held_session->methods().SetFilter(nullptr);
     held_drain->TakeFree();
   };
-  AtEveryStep(kOften, Nothing, [&] { session_.ForEachThread([](Thread&) {}); });
+  AtEveryStep(kOften, Nothing, [&] { session_.threads().ForEach([](Thread&) {}); });
   AtEveryStep(kOften, Nothing, [&] { session_.methods().SetFilter(nullptr); });
   AtEveryStep(kOften, Nothing, [&] { drain.TakeFree(); });
   AtEveryStep(
-      kOften, [] { Session::Detach(); }, [&] { session_.Attach(); });
+      kOften, [] { ThreadRegistry::Detach(); }, [&] { session_.threads().CurrentThread(); });
   EXPECT_GT(handled, 100u);
 }
 
-// Session::Close in another thread, at each of the first instructions of Session::Detach. They are
-// those before Detach has the lock; later, Close waits for the thread that detaches.
+// Session::Close in another thread, at each of the first instructions of ThreadRegistry::Detach.
+// They are those before Detach has the lock; later, Close waits for the thread that detaches.
 std::atomic<bool> close_now, closed;
 TEST_F(InterruptedTest, CloseWhileAThreadDetaches) {
   in_handler = [] {
@@ -308,7 +308,7 @@ TEST_F(InterruptedTest, CloseWhileAThreadDetaches) {
     options.files.directory = directory_ + "/" + std::to_string(at);
     session.SetFunctions(&names_);
     ASSERT_TRUE(session.Start(std::move(options), &names_));
-    ASSERT_NE(session.Attach(), nullptr);
+    ASSERT_NE(session.threads().CurrentThread(), nullptr);
     session.Finish();
     close_now = closed = false;
     std::thread other([&] {
@@ -320,7 +320,7 @@ TEST_F(InterruptedTest, CloseWhileAThreadDetaches) {
     interrupt_at = at;
     interrupt_every = kOnce - at;
     BeginTraps();
-    Session::Detach();
+    ThreadRegistry::Detach();
     EndTraps();
     close_now = true;
     other.join();
@@ -331,8 +331,8 @@ TEST_F(InterruptedTest, CloseWhileAThreadDetaches) {
 // The frames of a virtual thread do not move while an interrupted event is at their end.
 TEST_F(InterruptedTest, TheFramesOfAVirtualThreadStay) {
   Start<CountTree>();
-  Thread* const thread = session_.Attach();
-  session_.SwitchToVirtualThread(*thread, 1);
+  Thread* const thread = session_.threads().CurrentThread();
+  session_.timelines().SwitchToVirtualThread(*thread, 1);
   const Frame* const frames = thread->timeline.frames;
   for (uint64_t i = 0; i < 20'000; ++i)
     Enter<CountTree, FunctionFrames>(FunctionAt(1, kProgramSp - 32 * i));
@@ -342,12 +342,12 @@ TEST_F(InterruptedTest, TheFramesOfAVirtualThreadStay) {
 
 TEST_F(InterruptedTest, TheStateOfAThread) {
   Start<CountTree>();
-  const auto prepare = [] { Session::Detach(); };
-  AtEveryStep(kOften, prepare, [&] { session_.Attach(); });
+  const auto prepare = [] { ThreadRegistry::Detach(); };
+  AtEveryStep(kOften, prepare, [&] { session_.threads().CurrentThread(); });
   AtEveryStep(
-      kOften, [&] { session_.Attach(); }, [] { Session::Detach(); });
-  AtEveryStep(kOften, prepare, [&] { session_.ForgetMethods(); });
-  AtEveryStep(kOften, prepare, [&] { session_.ForEachThread([](Thread&) {}); });
+      kOften, [&] { session_.threads().CurrentThread(); }, [] { ThreadRegistry::Detach(); });
+  AtEveryStep(kOften, prepare, [&] { session_.threads().ForgetMethods(); });
+  AtEveryStep(kOften, prepare, [&] { session_.threads().ForEach([](Thread&) {}); });
   EXPECT_GT(handled, 100u);
 }
 

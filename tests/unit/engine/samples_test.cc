@@ -45,7 +45,7 @@ class SamplesTest : public testing::Test {
     directory_ = mkdtemp(name);
   }
   void TearDown() override {
-    session_.Detach();
+    ThreadRegistry::Detach();
     std::filesystem::remove_all(directory_);
   }
   void Start(uint64_t tree_memory) {
@@ -55,7 +55,7 @@ class SamplesTest : public testing::Test {
     options.clock = false;
     const auto started = session_.Start(std::move(options), &source_);
     ASSERT_TRUE(started) << started.error().message;
-    thread_ = session_.Attach();
+    thread_ = session_.threads().CurrentThread();
     ASSERT_NE(thread_, nullptr);
   }
   uint32_t Word(FrameKind type, uint64_t key) {
@@ -113,7 +113,7 @@ TEST_F(SamplesTest, ARowMadeLaterHasATreeOfItsOwn) {
   const Path stack = {Word(FrameKind::kJitted, 1), Word(FrameKind::kJitted, 2)};
   AddToMetric(*thread_, ContextOf(*thread_, thread_->timeline, stack), 0, 1, kMetrics);
   Timeline row;
-  ASSERT_TRUE(session_.AddRow("worker", profile::kThreadVirtual, &row));
+  ASSERT_TRUE(session_.timelines().OpenRow("worker", profile::kThreadVirtual, row));
   EXPECT_STREQ(row.record->name, "worker");
   for (uint32_t i = 0; i < 1000; ++i) {
     const Path deep = {Word(FrameKind::kJitted, 1 + i % 99), Word(FrameKind::kJitted, 3 + i / 99)};
@@ -209,8 +209,8 @@ TEST_F(SamplesTest, OnlyTheOutermostClaimHasTheTree) {
 TEST_F(SamplesTest, ForgottenMethodsAreDescribedAgain) {
   Start(1 << 20);
   SampledMethod(*thread_, source_, 42);
-  session_.ForgetMethods();
-  EXPECT_TRUE(session_.HandleAttention(*thread_));
+  session_.threads().ForgetMethods();
+  EXPECT_TRUE(HandleAttention(*thread_));
   SampledMethod(*thread_, source_, 42);
   EXPECT_EQ(source_.described, 2);
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "jprof/engine/session.h"
+#include "jprof/engine/shadow_stack.h"
 
 namespace jprof::engine {
 namespace {
@@ -39,7 +40,7 @@ class ThreadsTest : public testing::Test {
 
   size_t Count() {
     size_t count = 0;
-    session_.ForEachThread([&](Thread&) { ++count; });
+    session_.threads().ForEach([&](Thread&) { ++count; });
     return count;
   }
 
@@ -53,11 +54,11 @@ class Recorded {
  public:
   explicit Recorded(Session& session)
       : thread_([this, &session] {
-          Thread* state = session.Attach();
+          Thread* state = session.threads().CurrentThread();
           state->extension = &extension_;
           begun_.release();
           end_.acquire();
-          session.Detach();
+          ThreadRegistry::Detach();
         }) {
     begun_.acquire();
   }
@@ -85,12 +86,12 @@ TEST_F(ThreadsTest, ThreadsBeginAndEndWhileOthersAreVisited) {
   Recorded first(session_);
   std::future<void> other;
   bool in_time = false;
-  session_.ForEachThread([&](Thread&) {
+  session_.threads().ForEach([&](Thread&) {
     if (other.valid()) return;
     other = std::async(std::launch::async, [&] {
-      session_.Attach();
-      session_.ForgetMethods();
-      session_.Detach();
+      session_.threads().CurrentThread();
+      session_.threads().ForgetMethods();
+      ThreadRegistry::Detach();
     });
     in_time = other.wait_for(10s) == std::future_status::ready;
   });
@@ -102,7 +103,7 @@ TEST_F(ThreadsTest, ThreadsBeginAndEndWhileOthersAreVisited) {
 TEST_F(ThreadsTest, AThreadThatEndsWhileItIsVisitedStaysInMemory) {
   Recorded first(session_), second(session_);
   size_t visited = 0;
-  session_.ForEachThread([&](Thread& thread) {
+  session_.threads().ForEach([&](Thread& thread) {
     ++visited;
     first.End();
     second.End();
@@ -119,7 +120,7 @@ TEST_F(ThreadsTest, AThreadThatEndsWhileItIsVisitedStaysInMemory) {
 TEST_F(ThreadsTest, OnlyTheLastHoldGivesBack) {
   Recorded one(session_);
   {
-    const Session::Hold outer(session_);
+    const ThreadRegistry::Hold outer(session_.threads());
     EXPECT_EQ(Count(), 1u);  // a separate hold
     one.End();
     EXPECT_EQ(Count(), 0u);
@@ -138,11 +139,11 @@ bool IsMapped(void* page) { return msync(page, 1, MS_ASYNC) == 0; }
 
 // A thread whose stack was deep when its session ended.
 TEST_F(ThreadsTest, CloseFreesGrownFramesAndNothingElse) {
-  Thread* const thread = session_.Attach();
+  Thread* const thread = session_.threads().CurrentThread();
   ASSERT_NE(thread, nullptr);
   void* const neighbour =
       mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(session_.GrowFrames(*thread));
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(GrowFrames(*thread));
   Frame* const frames = thread->timeline.frames;
   session_.Finish();
   session_.Close();
@@ -154,15 +155,15 @@ TEST_F(ThreadsTest, CloseFreesGrownFramesAndNothingElse) {
 // The frames of virtual threads: of one that is mounted when the session ends, of one that is not,
 // and of one that has ended.
 TEST_F(ThreadsTest, CloseFreesTheFramesOfVirtualThreads) {
-  Thread* const thread = session_.Attach();
+  Thread* const thread = session_.threads().CurrentThread();
   ASSERT_NE(thread, nullptr);
-  ASSERT_TRUE(session_.GrowFrames(*thread));
+  ASSERT_TRUE(GrowFrames(*thread));
   std::vector<void*> pages = {thread->timeline.frames};
   for (const uint64_t identity : {1, 2, 3}) {
-    session_.SwitchToVirtualThread(*thread, identity);
+    session_.timelines().SwitchToVirtualThread(*thread, identity);
     ASSERT_EQ(thread->continuation, identity);
     pages.push_back(thread->mounted);
-    ASSERT_TRUE(session_.GrowFrames(*thread));
+    ASSERT_TRUE(GrowFrames(*thread));
     pages.push_back(thread->timeline.frames);
     const Frame called = thread->cursor.top[-1];
     if (identity == 1) *thread->cursor.top++ = called;
@@ -181,12 +182,12 @@ TEST_F(ThreadsTest, CloseFreesTheRingsOfTraces) {
   options.files.trace = true;
   options.trace_keep = TraceKeep::kWrap;
   ASSERT_TRUE(traced.Start(std::move(options), &source_));
-  Thread* const thread = traced.Attach();
+  Thread* const thread = traced.threads().CurrentThread();
   ASSERT_NE(thread, nullptr);
-  ASSERT_TRUE(traced.NextTraceBlock(*thread));
+  ASSERT_TRUE(traced.trace().Next(*thread));
   void* const own = thread->timeline.ring;
-  traced.SwitchToVirtualThread(*thread, 1);
-  ASSERT_TRUE(traced.NextTraceBlock(*thread));
+  traced.timelines().SwitchToVirtualThread(*thread, 1);
+  ASSERT_TRUE(traced.trace().Next(*thread));
   void* const virtual_one = thread->timeline.ring;
   ASSERT_NE(own, virtual_one);
   traced.Finish();
@@ -199,8 +200,8 @@ TEST_F(ThreadsTest, VisitsAndLivesInParallel) {
   std::atomic<bool> stop = false;
   const auto live = [&] {
     while (!stop) {
-      session_.Attach();
-      session_.Detach();
+      session_.threads().CurrentThread();
+      ThreadRegistry::Detach();
     }
   };
   std::thread threads[] = {std::thread(live), std::thread(live), std::thread(live)};
@@ -209,7 +210,7 @@ TEST_F(ThreadsTest, VisitsAndLivesInParallel) {
   const auto begin = std::chrono::steady_clock::now();
   for (auto passed = 0ns; passed < 300ms || (visited == 0 && passed < 20s);
        passed = std::chrono::steady_clock::now() - begin) {
-    session_.ForEachThread([&](Thread& thread) { visited += thread.record->tid != 0; });
+    session_.threads().ForEach([&](Thread& thread) { visited += thread.record->tid != 0; });
   }
   stop = true;
   for (std::thread& thread : threads) thread.join();
@@ -223,12 +224,12 @@ TEST_F(ThreadsTest, ASessionIsClosedWhileItsThreadsRun) {
   Thread *first = nullptr, *between = nullptr, *second = nullptr;
   Session next;
   std::thread runner([&] {
-    first = session_.Attach();
+    first = session_.threads().CurrentThread();
     attached.release();
     closed.acquire();
     between = current_thread;
     again.acquire();
-    second = next.Attach();
+    second = next.threads().CurrentThread();
     attached.release();
     end.acquire();
   });  // ends without Detach
@@ -247,7 +248,7 @@ TEST_F(ThreadsTest, ASessionIsClosedWhileItsThreadsRun) {
   EXPECT_NE(first, nullptr);
   EXPECT_EQ(between, nullptr);
   size_t count = 0;
-  next.ForEachThread([&](Thread&) { ++count; });
+  next.threads().ForEach([&](Thread&) { ++count; });
   EXPECT_EQ(count, 0u);  // it was detached at its exit
   next.Close();
 }
@@ -262,7 +263,7 @@ TEST_F(ThreadsTest, ClosingWaitsForAThreadThatLeaves) {
     std::atomic<int> attached = 0;
     for (int i = 0; i < 4; ++i) {
       threads.emplace_back([&] {
-        session.Attach();
+        session.threads().CurrentThread();
         ++attached;
       });
     }
@@ -281,12 +282,12 @@ TEST_F(ThreadsTest, AThreadAdoptsTheStateThatAnotherOneMade) {
     known.release();
     made.acquire();
     EXPECT_EQ(current_thread, nullptr);
-    Session::Adopt(*state);
-    session_.DetachAtExit();
+    ThreadRegistry::MakeCurrent(*state);
+    session_.threads().DetachAtExit();
     EXPECT_EQ(current_thread, state);
   });
   known.acquire();
-  state = session_.AttachOther(tid);
+  state = session_.threads().ThreadOf(tid);
   ASSERT_NE(state, nullptr);
   EXPECT_EQ(state->record->tid, tid);
   EXPECT_EQ(Count(), 1u);

@@ -37,7 +37,7 @@ class WovenTest : public testing::Test {
     directory_ = mkdtemp(name);
   }
   void TearDown() override {
-    session_->Detach();
+    ThreadRegistry::Detach();
     session_->Close();
     std::filesystem::remove_all(directory_);
   }
@@ -370,7 +370,7 @@ TEST_F(WovenTest, AThreadThatHasEndedGetsAnotherState) {
   Start();
   Enter(2);
   const uint32_t root = thread_->record->root;
-  session_->End();
+  ThreadRegistry::End();
   thread_ = WovenThread(*session_);
   ASSERT_NE(thread_, nullptr);
   EXPECT_EQ(thread_->record->state, profile::kThreadLive);
@@ -383,7 +383,7 @@ TEST_F(WovenTest, NodesCanBeWrittenAfterTheEnd) {
   Enter(2);
   Node* const node = current_;
   const uint64_t files = std::filesystem::file_size(directory_ + "/p/nodes");
-  session_->Detach();
+  ThreadRegistry::Detach();
   session_->Close();
   ++node->entries[0];
   EXPECT_EQ(Find(node, 2), nullptr);

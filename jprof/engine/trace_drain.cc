@@ -1,8 +1,7 @@
-#include "jprof/engine/trace.h"
+#include "jprof/engine/trace_drain.h"
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -13,7 +12,7 @@
 #include "common/no_file_size_signal.h"
 #include "common/uninterrupted_lock.h"
 #include "common/write_all.h"
-#include "jprof/engine/session.h"
+#include "jprof/engine/mapped_memory.h"
 
 namespace jprof::engine {
 namespace {
@@ -27,25 +26,13 @@ constexpr int kMostWaits = 400;
 constexpr timespec kPause = {0, 500'000};
 constexpr timespec kPauseWhenFull = {0, 50'000'000};
 
-void BeginBlock(Session& session, Thread& thread, TraceBlock* block) {
-  Timeline& timeline = thread.timeline;
-  *block = TraceBlock{};
-  block->thread = session.writer().IndexOf(timeline.record);
-  block->first_event = timeline.record->trace_events;
-  block->first_value = timeline.trace_value;
-  block->sequence = ++timeline.trace_sequence;
-  timeline.block = block;
-  thread.cursor.trace_next = reinterpret_cast<uint8_t*>(block + 1);
-  thread.cursor.trace_end = reinterpret_cast<uint8_t*>(block) + kTraceBlockBytes;
-}
-
 }  // namespace
 
 TraceDrain::~TraceDrain() {
   Stop();
   full_.clear();
   free_.clear();
-  if (links_ != nullptr) munmap(links_, kMostBlocks * sizeof(Link));
+  UnmapArray(links_, kMostBlocks);
   ZSTD_freeCCtx(static_cast<ZSTD_CCtx*>(context_));
   ::operator delete(buffer_);
 }
@@ -55,9 +42,7 @@ bool TraceDrain::Start(profile::Writer* writer) {
   if (!file_.Open(writer->directory_fd(), profile::kCompressedTraceFile,
                   O_WRONLY | O_CREAT | O_EXCL))
     return false;
-  void* links = mmap(nullptr, kMostBlocks * sizeof(Link), PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (links != MAP_FAILED) links_ = static_cast<Link*>(links);
+  links_ = MapArray<Link>(kMostBlocks);
   context_ = ZSTD_createCCtx();
   buffer_ = ::operator new(ZSTD_compressBound(kTraceBlockBytes), std::nothrow);
   if (links_ == nullptr || context_ == nullptr || buffer_ == nullptr) return false;
@@ -118,7 +103,7 @@ TraceDrain::Drained TraceDrain::DrainOne() {
     stuck_.store(true, std::memory_order_relaxed);
     const UninterruptedLock guard(lock_);
     full_.push_front(*link);  // until then the reader finds it in `trace`
-    return Drained::kNoRoom;
+    return Drained::kNoSpace;
   }
   *link->block = TraceBlock{};  // now in trace.zst: must not be counted twice
   stuck_.store(false, std::memory_order_relaxed);
@@ -154,9 +139,9 @@ void TraceDrain::Loop() {
     Drained drained;
     while ((drained = DrainOne()) == Drained::kOne) {
     }
-    was_full |= drained == Drained::kNoRoom;
+    was_full |= drained == Drained::kNoSpace;
     if (stopping) break;
-    nanosleep(drained == Drained::kNoRoom ? &kPauseWhenFull : &kPause, nullptr);
+    nanosleep(drained == Drained::kNoSpace ? &kPauseWhenFull : &kPause, nullptr);
   }
   if (was_full) profile::NoteFailedGrowth(*writer_->header(), error_);
 }
@@ -165,64 +150,5 @@ void* TraceDrain::Run(void* self) {
   static_cast<TraceDrain*>(self)->Loop();
   return nullptr;
 }
-
-bool Session::NextTraceBlock(Thread& thread) {
-  Timeline& timeline = thread.timeline;
-  const uint32_t share =
-      static_cast<uint32_t>(std::max<uint64_t>(2, options_.trace_memory / kTraceBlockBytes));
-  TraceBlock* block = nullptr;
-  switch (options_.trace_keep) {
-    case TraceKeep::kNormal:
-      if (timeline.ring_used < share) block = writer_.AllocateTraceBlock();
-      break;
-    case TraceKeep::kWrap:
-      if (timeline.ring == nullptr && !MakeRing(timeline, share)) return false;
-      if (timeline.ring_used < share && (block = writer_.AllocateTraceBlock()) != nullptr) {
-        timeline.ring[timeline.ring_used] = block;
-      } else if (timeline.ring_used > 0) {
-        block = timeline.ring[timeline.ring_at];
-        timeline.ring_at = (timeline.ring_at + 1) % timeline.ring_used;
-        timeline.record->trace_overwritten += block->events;
-        BeginBlock(*this, thread, block);
-        return true;
-      }
-      break;
-    case TraceKeep::kContinuous:
-      if (timeline.block != nullptr) {
-        drain_.Put(timeline.block);
-        timeline.block = nullptr;
-        thread.cursor.trace_next = thread.cursor.trace_end = nullptr;
-      }
-      if ((block = drain_.TakeFree()) == nullptr && timeline.ring_used < share) {
-        block = writer_.AllocateTraceBlock();
-        break;
-      }
-      if (block == nullptr) block = drain_.AwaitFree();
-      if (block == nullptr) return false;
-      BeginBlock(*this, thread, block);
-      return true;
-  }
-  if (block == nullptr) return false;
-  ++timeline.ring_used;
-  BeginBlock(*this, thread, block);
-  return true;
-}
-
-bool Session::MakeRing(Timeline& timeline, uint32_t capacity) {
-  void* ring = mmap(nullptr, capacity * sizeof(TraceBlock*), PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (ring == MAP_FAILED) return false;
-  timeline.ring = static_cast<TraceBlock**>(ring);
-  timeline.ring_capacity = capacity;
-  return true;
-}
-
-void Session::EndTrace(Thread& thread) {
-  Timeline& timeline = thread.timeline;
-  if (timeline.block != nullptr && drain_.running()) drain_.Put(timeline.block);
-  timeline.block = nullptr;
-}
-
-void Session::FinishTrace() { drain_.Stop(); }
 
 }  // namespace jprof::engine

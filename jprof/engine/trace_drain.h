@@ -1,12 +1,4 @@
-// Distributes trace blocks, by mode. Blocks are in the profile's `trace` file. A thread writes into
-// its own block, and calls these functions only when the block is full.
-//   normal      a thread gets blocks until its share is used up; then its events are counted as
-//               dropped
-//   wrap        its oldest block is overwritten; the events in it are counted as overwritten
-//   continuous  a background thread compresses full blocks into trace.zst and returns them; a
-//               thread that finds none free waits up to 200 ms, then drops and counts its events.
-//               After a wait that failed, or on a full disk, threads drop at once until a block
-//               has been written
+// Compresses full trace blocks into trace.zst in a thread of its own, and returns them empty.
 #pragma once
 
 #include <pthread.h>
@@ -21,6 +13,7 @@
 
 namespace jprof::engine {
 
+// Put, TakeFree and AwaitFree may be called in probes, by any thread.
 class TraceDrain {
  public:
   ~TraceDrain();
@@ -31,9 +24,10 @@ class TraceDrain {
   void Stop();
   bool running() const { return running_.load(std::memory_order_acquire); }
 
-  void Put(profile::TraceBlock* full);  // called in a probe; holds a lock briefly
-  profile::TraceBlock* TakeFree();      // null if there is none at present
-  profile::TraceBlock* AwaitFree();     // null if there is none within the waiting time
+  void Put(profile::TraceBlock* full);
+  // Returns null if there is no block at present, or none within the waiting time.
+  profile::TraceBlock* TakeFree();
+  profile::TraceBlock* AwaitFree();
 
  private:
   struct Link : boost::intrusive::slist_base_hook<> {
@@ -41,7 +35,7 @@ class TraceDrain {
   };
   using Queue = boost::intrusive::slist<Link, boost::intrusive::cache_last<true>>;
 
-  enum class Drained { kOne, kAll, kNoRoom };
+  enum class Drained { kOne, kAll, kNoSpace };
 
   static void* Run(void* self);
   void Loop();

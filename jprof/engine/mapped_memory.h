@@ -1,0 +1,28 @@
+// Memory of the engine in mappings of its own, because a probe must not call malloc.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+
+namespace jprof::engine {
+
+// Returns zeroed memory, of which only what is written takes space. Returns null if there is none.
+inline void* MapBytes(size_t bytes) {
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+template <class T>
+T* MapArray(size_t count) {
+  return static_cast<T*>(MapBytes(count * sizeof(T)));
+}
+
+// Does nothing if `array` is null.
+template <class T>
+void UnmapArray(T* array, size_t count) {
+  if (array != nullptr) munmap(array, count * sizeof(T));
+}
+
+}  // namespace jprof::engine

@@ -1,0 +1,73 @@
+// The cache of a thread that maps methods to their references. A lookup is on the fast path. What a
+// cache does not contain is resolved by MethodCache: it may take locks, but never waits for the VM.
+// Only the owner of a thread may use its cache.
+#pragma once
+
+#include <cstdint>
+
+#include "jprof/engine/method_table.h"
+#include "jprof/engine/thread.h"
+
+namespace jprof::engine {
+
+// Maps a method to its id and type. Four are in a cache line. `word` is PackMethod(type, id).
+struct CachedMethod {
+  uint64_t method = 0;
+  uint32_t word = 0;
+  uint32_t return_address = 0;  // low half, at its latest entry probe; changes if compiled anew
+};
+struct alignas(64) MethodBucket {
+  CachedMethod entry[4];
+};
+
+[[gnu::always_inline]] inline uint32_t BucketOf(const Thread& thread, uint64_t method) {
+  return static_cast<uint32_t>((method * 0x9e3779b97f4a7c15ull) >> thread.bucket_shift);
+}
+inline uint32_t BucketCount(const Thread& thread) { return 1u << (64 - thread.bucket_shift); }
+
+// Returns the cached entry, or null if there is none.
+[[gnu::always_inline]] inline CachedMethod* FindCached(const Thread& thread, uint64_t method) {
+  MethodBucket& bucket = thread.buckets[BucketOf(thread, method)];
+  if (bucket.entry[0].method == method) [[likely]]
+    return &bucket.entry[0];
+  if (bucket.entry[1].method == method) return &bucket.entry[1];
+  if (bucket.entry[2].method == method) return &bucket.entry[2];
+  if (bucket.entry[3].method == method) return &bucket.entry[3];
+  return nullptr;
+}
+
+// What describes the methods of a session.
+struct MethodSources {
+  MethodSource* vm = nullptr;         // of methods, and of functions without a source of their own
+  MethodSource* functions = nullptr;  // of functions of C and C++ (kFunctionBit), if any
+
+  bool has_functions() const { return functions != nullptr; }
+  MethodSource& Of(uint64_t method) const {
+    return has_functions() && (method & kFunctionBit) != 0 ? *functions : *vm;
+  }
+};
+
+// Fills the caches of a session's threads.
+class MethodCache {
+ public:
+  MethodCache(MethodTable& table, const MethodSources& sources)
+      : table_(table), sources_(sources) {}
+
+  // Returns the entry of a method, with the type of the code that contains `return_address`.
+  CachedMethod* Resolve(Thread& thread, uint64_t method, uint64_t return_address);
+  // Adds a method of any source, which is not in the cache. Its method reference has no type.
+  CachedMethod* Add(Thread& thread, MethodSource& source, uint64_t method);
+
+ private:
+  CachedMethod* Put(Thread& thread, const CachedMethod& method);
+  bool Grow(Thread& thread);
+
+  MethodTable& table_;
+  const MethodSources& sources_;
+};
+
+// Empties the thread's cache if that has been requested. Returns false if the thread is not to be
+// recorded.
+bool HandleAttention(Thread& thread);
+
+}  // namespace jprof::engine

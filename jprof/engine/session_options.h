@@ -1,0 +1,41 @@
+// What a session records. The values are final when it starts.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "jprof/engine/method_table.h"
+#include "jprof/engine/thread.h"
+#include "profile/files/writer.h"
+#include "ptm/event_spec.h"
+
+namespace jprof::engine {
+
+enum class TraceKeep { kNormal, kWrap, kContinuous };
+
+struct SessionOptions {
+  profile::WriterOptions files;
+  bool clock = true;                     // time is the first metric, else counters or counts are
+  std::vector<ptm::EventSpec> counters;  // metrics after time, 8 at most
+  bool fold_recursion = false;
+  TraceKeep trace_keep = TraceKeep::kNormal;
+  uint64_t trace_memory = 64ull << 20;  // bytes per thread
+  uint32_t timed_event_period = 32;     // one event in this many is timed; 1 with counters
+  MethodTable::Filter method_filter;
+  std::function<bool(std::string_view name)> thread_filter;
+  // Is true if the session begins while the program is running. `name_of` then returns the name of
+  // a thread by tid, or an empty text if it is not known. It is called in probes and must not
+  // block or allocate.
+  bool joins_late = false;
+  std::function<std::string_view(uint32_t tid)> name_of;
+  // Gives threads the kernel's names, as they are at the end. The process's first thread is "main".
+  bool kernel_names = false;
+  // Functions that the process's first thread entered before the recording began, outermost first.
+  // The frames must stay valid until that thread's first event.
+  std::span<const Frame> open_frames;
+};
+
+}  // namespace jprof::engine

@@ -1,0 +1,150 @@
+#include "jprof/engine/timelines.h"
+
+#include <cstring>
+#include <utility>
+
+#include "common/uninterrupted_lock.h"
+#include "jprof/engine/rare_work.h"
+#include "jprof/engine/thread_memory.h"
+#include "jprof/engine/tree.h"
+
+namespace jprof::engine {
+namespace {
+
+constexpr uint64_t kNoHealing = ~uint64_t{0};  // the stack pointer of a frame that is never healed
+
+void Push(Timeline*& list, Timeline& timeline) { timeline.next = std::exchange(list, &timeline); }
+
+// Returns null if the list is empty.
+Timeline* Pop(Timeline*& list) {
+  return list != nullptr ? std::exchange(list, list->next) : nullptr;
+}
+
+void FreeAll(Timeline*& list) {
+  while (Timeline* const timeline = Pop(list)) FreeTimeline(*timeline);
+}
+
+// Attributes the time up to now to the current node.
+void AttributeTime(Thread& thread) {
+  if (__atomic_load_n(thread.page_lock, __ATOMIC_RELAXED) != thread.page_seen) return;
+  const int64_t now = ptm::ReadTsc();
+  thread.cursor.top[-1].node->self += now - thread.last;
+  thread.last = now;
+}
+
+}  // namespace
+
+bool Timelines::Open(Timeline& timeline, uint32_t flags) {
+  if (timeline.record == nullptr) timeline.record = writer_.AllocateThread();
+  if (timeline.record == nullptr) return false;
+  const uint32_t root = MakeRoot(writer_, timeline);
+  if (root == 0) {
+    timeline.record->flags = profile::kThreadDisarmed;
+    return false;
+  }
+  *timeline.cursor.top++ = {0, kNoHealing, writer_.nodes() + root};
+  timeline.record->root = root;
+  timeline.record->flags = flags;
+  timeline.record->start_ticks = ptm::ReadTsc();
+  timeline.record->state = profile::kThreadLive;
+  return true;
+}
+
+bool Timelines::OpenRow(const char* name, uint32_t flags, Timeline& timeline) {
+  const RareWork work;
+  Frame bottom;
+  timeline.frames = timeline.cursor.top = &bottom;
+  const bool opened = Open(timeline, flags);
+  timeline.frames = timeline.cursor.top = nullptr;
+  if (opened) std::strncpy(timeline.record->name, name, sizeof timeline.record->name - 1);
+  return opened;
+}
+
+void Timelines::Switch(Thread& thread, uint64_t continuation, uint64_t vm_thread) {
+  SwitchTo(thread, continuation, continuation != 0 ? sources_.vm->VirtualThreadId(vm_thread) : 0);
+}
+
+void Timelines::SwitchToVirtualThread(Thread& thread, uint64_t identity) {
+  SwitchTo(thread, identity, identity);
+}
+
+void Timelines::SwitchTo(Thread& thread, uint64_t continuation, uint64_t identity) {
+  if (options_.clock) AttributeTime(thread);
+  thread.SaveCursor();
+  Unmount(thread);
+  thread.continuation = continuation;
+  if (continuation != 0) return Mount(thread, identity);
+  thread.MakeCurrent(thread.carrier);
+}
+
+void Timelines::Unmount(Thread& thread) {
+  if (thread.continuation == 0) {
+    thread.carrier = thread.timeline;
+    return;
+  }
+  *thread.mounted = thread.timeline;
+  Park(*thread.mounted, thread.virtual_thread);
+  thread.mounted = nullptr;
+}
+
+// Without memory the virtual thread's events go to the carrier and are healed there.
+void Timelines::Mount(Thread& thread, uint64_t identity) {
+  thread.virtual_thread = identity;
+  Timeline* const timeline = Take(identity);
+  if (timeline == nullptr) {
+    thread.continuation = 0;
+    return thread.MakeCurrent(thread.carrier);
+  }
+  // The frames may have another position on this stack than before unmounting.
+  for (Frame* frame = timeline->frames; frame != timeline->cursor.top; ++frame)
+    frame->sp = kNoHealing;
+  thread.mounted = timeline;
+  thread.MakeCurrent(*timeline);
+}
+
+// Returns null if there is no memory or no space in the profile.
+Timeline* Timelines::Take(uint64_t virtual_thread) {
+  if (Timeline* const open = TakeOpen(virtual_thread)) return open;
+  Timeline* timeline = TakeUnopened();
+  if (timeline == nullptr) timeline = MakeTimeline(sources_.has_functions());
+  if (timeline == nullptr) return nullptr;
+  if (Open(*timeline, profile::kThreadVirtual)) {
+    std::strcpy(timeline->record->name, "virtual threads");
+    return timeline;
+  }
+  const UninterruptedLock guard(lock_, sources_.has_functions());
+  Push(unopened_, *timeline);
+  return nullptr;
+}
+
+// Returns the timeline of the virtual thread or, if it has none, of one that ended. Returns null if
+// there is none.
+Timeline* Timelines::TakeOpen(uint64_t virtual_thread) {
+  const UninterruptedLock guard(lock_, sources_.has_functions());
+  Timeline** link = &parked_[virtual_thread % kParkedBuckets];
+  for (; *link != nullptr; link = &(*link)->next) {
+    if ((*link)->virtual_thread == virtual_thread) return Pop(*link);
+  }
+  return Pop(free_);
+}
+
+// Returns a timeline that could not be opened before, which may already have a row, or null.
+Timeline* Timelines::TakeUnopened() {
+  const UninterruptedLock guard(lock_, sources_.has_functions());
+  return Pop(unopened_);
+}
+
+void Timelines::Park(Timeline& timeline, uint64_t virtual_thread) {
+  const bool ended = timeline.cursor.top == timeline.frames + 1;
+  timeline.virtual_thread = virtual_thread;
+  const UninterruptedLock guard(lock_, sources_.has_functions());
+  Push(ended ? free_ : parked_[virtual_thread % kParkedBuckets], timeline);
+}
+
+void Timelines::Close() {
+  for (Timeline*& list : parked_) FreeAll(list);
+  FreeAll(free_);
+  FreeAll(unopened_);
+}
+
+}  // namespace jprof::engine
