@@ -2,12 +2,48 @@
 
 #include <algorithm>
 
+#include "jprof/engine/function_events.h"
 #include "jprof/engine/mapped_memory.h"
+#include "jprof/engine/rare_work.h"
 #include "jprof/engine/session.h"
 #include "jprof/engine/thread_memory.h"
 #include "jprof/engine/tree.h"
 
 namespace jprof::engine {
+namespace {
+
+// A frame may be this far above its recorded stack pointer and still exist: on-stack replacement
+// replaces an interpreted frame by a smaller compiled one.
+constexpr uint64_t kReplacementSlack = 4096;
+
+bool IsFunction(const Frame& frame) { return (frame.method & kFunctionBit) != 0; }
+
+// Returns whether a frame no longer exists at a stack pointer. A function's frame never moves. The
+// thread row (method 0) is never gone.
+bool IsGone(const Frame& frame, uint64_t sp) {
+  if (IsFunction(frame)) return frame.sp < sp;
+  return frame.method != 0 && frame.sp <= sp - kReplacementSlack;
+}
+
+// Counts the end of a frame whose exit was not seen.
+void EndFrame(Thread& thread, const Frame& frame) {
+  if (IsOpen(frame)) return;
+  uint32_t& count = frame.node->exits[thread.cursor.previous];
+  MoveIfLarge(thread, frame.node, count);
+  IncrementOrDrop(thread, count);
+  thread.cursor.previous = static_cast<uint32_t>(EventKind::kExit);
+  ++thread.timeline.record->healed;
+}
+
+// Ends the innermost frames for which gone(frame) is true.
+template <class Gone>
+void EndFrames(Thread& thread, Gone gone) {
+  Frame* top = thread.cursor.top;
+  while (gone(top[-1])) EndFrame(thread, *--top);
+  thread.cursor.top = top;
+}
+
+}  // namespace
 
 bool GrowFrames(Thread& thread) {
   Timeline& timeline = thread.timeline;
@@ -22,6 +58,31 @@ bool GrowFrames(Thread& thread) {
   thread.cursor.limit = frames + count * 2;
   if (old != FirstFrames(thread)) UnmapArray(old, count);
   return true;
+}
+
+Frame* FrameOf(const Thread& thread, uint64_t method) {
+  Frame* frame = thread.cursor.top - 1;
+  while ((frame->method & ~kOpenBit) != method && frame->method != 0) --frame;
+  return frame->method != 0 ? frame : nullptr;
+}
+
+void Heal(Thread& thread, uint64_t sp) {
+  EndFrames(thread, [sp](const Frame& frame) { return IsGone(frame, sp); });
+  Frame* const top = thread.cursor.top;
+  if (!IsFunction(top[-1]) && top[-1].sp <= sp)
+    top[-1].sp = sp + 16;  // replaced by a smaller frame: exists at least up to here
+}
+
+void HealFunctions(uint64_t sp) {
+  Thread* const thread = current_thread;
+  if (thread == nullptr || thread->cursor.top == nullptr || AttentionOf(*thread) != 0) return;
+  const RareWork work;
+  if (!work.acquired()) return;
+  EndFrames(*thread, [sp](const Frame& frame) { return IsFunction(frame) && IsGone(frame, sp); });
+}
+
+void EndFramesAbove(Thread& thread, const Frame* frame) {
+  for (const Frame* top = thread.cursor.top - 1; top != frame; --top) EndFrame(thread, *top);
 }
 
 void PushOpenFrames(Thread& thread, std::span<const Frame> open_frames) {

@@ -1,6 +1,7 @@
 #include "jprof/engine/tree.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "jprof/engine/session.h"
 
@@ -172,6 +173,29 @@ Child Descend(Thread& thread, Node* parent, uint32_t word, uint32_t key) {
   return {node, true};
 }
 
+// Moves the metrics beyond the first of a node to another one.
+void MoveExtra(Thread& thread, uint32_t from, uint32_t to) {
+  const uint32_t extras = thread.session->writer().metric_count() - 1;
+  int64_t* const values = thread.extra + size_t{from} * extras;
+  std::copy_n(values, extras, thread.extra + size_t{to} * extras);
+  std::fill_n(values, extras, 0);
+}
+
+// Moves the counts of a node to a superseded record, if there is space.
+void Supersede(Thread& thread, Node* node) {
+  const uint32_t index = NewNode(thread, true);
+  if (index == 0) return;
+  Node* const superseded = thread.nodes + index;
+  *superseded = *node;
+  superseded->parent = IndexOf(thread, node);
+  superseded->more = profile::kSuperseded;
+  for (ChildSlot& slot : superseded->child) slot = {};
+  node->entries[0] = node->entries[1] = node->exits[0] = node->exits[1] = 0;
+  node->self = 0;
+  node->dispatches = 0;
+  MoveExtra(thread, IndexOf(thread, node), index);
+}
+
 }  // namespace
 
 Child FindOrAddChild(Thread& thread, Node* parent, uint32_t word, uint32_t key) {
@@ -226,26 +250,22 @@ void FoldIfDue(Thread& thread) {
 }
 
 void Retype(Thread& thread, Node* node, uint32_t word, bool always) {
-  if (always || node->entries[0] + node->entries[1] >= kWorthSuperseding) {
-    const uint32_t index = NewNode(thread, true);
-    if (index != 0) {
-      Node* superseded = thread.nodes + index;
-      *superseded = *node;
-      superseded->parent = IndexOf(thread, node);
-      superseded->more = profile::kSuperseded;
-      for (ChildSlot& slot : superseded->child) slot = {};
-      node->entries[0] = node->entries[1] = node->exits[0] = node->exits[1] = 0;
-      node->self = 0;
-      node->dispatches = 0;
-      const uint32_t extras = thread.session->writer().metric_count() - 1;
-      if (extras != 0) {
-        int64_t* from = thread.extra + size_t{IndexOf(thread, node)} * extras;
-        std::copy(from, from + extras, thread.extra + size_t{index} * extras);
-        std::fill(from, from + extras, 0);
-      }
-    }
-  }
+  if (always || node->entries[0] + node->entries[1] >= kWorthSuperseding) Supersede(thread, node);
   node->word = word;
+}
+
+bool MoveIfLarge(Thread& thread, Node* node, uint32_t count) {
+  if (static_cast<int32_t>(count) >= 0) return false;
+  Retype(thread, node, node->word, true);
+  return true;
+}
+
+void IncrementOrDrop(Thread& thread, uint32_t& count) {
+  if (count == std::numeric_limits<uint32_t>::max()) {
+    ++thread.timeline.record->dropped;
+  } else {
+    ++count;
+  }
 }
 
 uint32_t MakeRoot(profile::Writer& writer, Timeline& timeline) {

@@ -53,6 +53,13 @@ void FoldIfDue(Thread& thread);
 // approaches 2^31 (same word).
 void Retype(Thread& thread, profile::Node* node, uint32_t word, bool always);
 
+// Moves the counts of a node to a superseded record if `count`, one of them, gets too large.
+// Returns whether it did.
+bool MoveIfLarge(Thread& thread, profile::Node* node, uint32_t count);
+// Counts an entry or exit. A count is at its largest where Retype found no space for another node:
+// the event is then counted as dropped.
+void IncrementOrDrop(Thread& thread, uint32_t& count);
+
 // Returns the root of a new timeline, or 0 if there is no space. The node behind it, root + 1, is
 // kept as its overflow node.
 uint32_t MakeRoot(profile::Writer& writer, Timeline& timeline);

@@ -16,7 +16,7 @@
 
 #include "common/spin_lock.h"
 #include "common/uninterrupted_lock.h"
-#include "jprof/engine/events.h"
+#include "jprof/engine/function_events.h"
 #include "jprof/hookit/sleds.h"
 
 namespace jprof::hookit {

@@ -1,6 +1,7 @@
 #include "jprof/hookit/handlers.h"
 
 #include "jprof/engine/events.h"
+#include "jprof/engine/function_events.h"
 
 namespace jprof::hookit {
 namespace {

@@ -18,7 +18,7 @@
 
 #include <cstdint>
 
-#include "jprof/engine/events.h"
+#include "jprof/engine/function_events.h"
 #include "jprof/hookit/hook_recording.h"
 #include "jprof/hookit/jump_target.h"
 

@@ -78,7 +78,7 @@
         SLED    jprof_tail_sled, jprof_sled_leave, 8
         SLED    jprof_exit_sled, jprof_sled_leave, 0
 
-// engine/events.h declares it. The seventh argument, the function to call, is on the stack.
+// engine/function_events.h declares it. The seventh argument, the function to call, is on the stack.
         .macro  EACH_VECTOR do, move, register, bytes
         .irp    n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
         \do    \move, \register\n, \n*\bytes

@@ -3,6 +3,7 @@
 #include "jprof/hookit/sled_handlers.h"
 
 #include "jprof/engine/events.h"
+#include "jprof/engine/function_events.h"
 
 #if defined(__x86_64__)
 
@@ -41,9 +42,9 @@ template <class R>
 int LeaveCounted(uint64_t function, uint64_t sp, uint64_t, uint64_t, uint64_t, int64_t) {
   return engine::Leave<R, engine::SledFrames>(engine::FunctionEvent(function, sp));
 }
-template <int (*kWay)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, int64_t)>
+template <engine::ColdFunction kHandler>
 void Kept(uint64_t function, uint64_t sp) {
-  jprof_with_vectors_kept(function, sp, 0, 0, 0, 0, kWay);
+  jprof_with_vectors_kept(function, sp, 0, 0, 0, 0, kHandler);
 }
 
 void Nothing(uint64_t, uint64_t) {}

@@ -25,7 +25,7 @@
 #include "common/loaded_objects.h"
 #include "common/no_memory.h"
 #include "common/result.h"
-#include "jprof/engine/events.h"
+#include "jprof/engine/function_events.h"
 #include "jprof/setup/print_message.h"
 #include "profile/files/writer.h"
 

@@ -10,7 +10,7 @@
 
 #include "common/procfs.h"
 #include "common/utc_text.h"
-#include "jprof/engine/events.h"
+#include "jprof/engine/event.h"
 
 namespace jprof::setup {
 namespace {

@@ -5,11 +5,11 @@ Usage: hot_path_asm_test.py LIBJPROF.SO [OBJDUMP]
 
 A handler's fast path consists of all instructions that can be reached from its start without
 leaving its function. It may leave only by a jump to its slow path: its own part that the compiler
-split off as .cold, or EnterCold, LeaveCold, EnterTimed, LeaveTimed. The fast path contains no
-call, no lock prefix, no division, and no other instruction that waits or serialises; it reads the
-clock once (counts: never), and it returns. The two most important recordings also pass no value
-through the stack, except saved registers: the slow path's operands stay in registers. With operands
-on the stack, an event cost 1.4 times as much.
+split off as .cold, HandleCold, or HandleTimed. The fast path contains no call, no lock prefix, no
+division, and no other instruction that waits or serialises; it reads the clock once (counts:
+never), and it returns. The two most important recordings also pass no value through the stack,
+except saved registers: the slow path's operands stay in registers. With operands on the stack, an
+event cost 1.4 times as much.
 """
 import itertools
 import re
@@ -22,8 +22,7 @@ HANDLER = re.compile(
 HOOK = re.compile(r"jprof::hookit::.*::On(Entry|Exit)<jprof::engine::(.+)>\(void\*, void\*\)$")
 # What the compiler's calls go to: a jump to the handler.
 DOOR = re.compile(r"^__cyg_profile_func_(enter|exit)$")
-SLOW = re.compile(
-    r"\[clone \.cold(\.\d+)?\]$|::(EnterCold|LeaveCold|ColdFromTrace|EnterTimed|LeaveTimed)<")
+SLOW = re.compile(r"\[clone \.cold(\.\d+)?\]$|::Handle(Cold|Timed)<")
 REQUIRED = {(event, recording) for event in ("Entry", "Exit")
             for recording in ("CountTree", "TimeTree")}
 CLOCK_READS = {"CountTree": 0, "TimeTree": 1, "Training<jprof::engine::TimeTree>": 1,

@@ -48,6 +48,8 @@ INDIRECT = [
     (r"^jprof::engine::MethodCache::Resolve\(", r"^jprof::hotspot::Vm::Classify\("),
     (r"^jprof::engine::Timelines::Switch\(|^jprof::agent::VirtualRows::TimelineFor\(",
      r"^jprof::hotspot::Vm::VirtualThreadId\("),
+    # What an event of a sled leaves the fast path for.
+    (r"^jprof_with_vectors_kept$", r"::Handle(Cold|Timed)<.*jprof::engine::SledFrames"),
     # SafeFetchN, the VM's own load that may fault: not in this library.
     (r"^jprof::hotspot::MemoryReader::Word\(", None),
     (r"^jprof::hotspot::WalkState::EmitAt\(", r"^jprof::agent::ThreadNames::WordOf\("),
@@ -63,7 +65,7 @@ INDIRECT = [
 START = {
     "the signal handler": r"^jprof::agent::SampleSignals::OnSignal\(",
     "the end of frames": r"^jprof::engine::HealFunctions\(",
-    "the probes and hooks": r"::On(Entry|Exit)<jprof::engine::|::(Enter|Leave)(Cold|Sampled)<",
+    "the probes and hooks": r"::On(Entry|Exit)<jprof::engine::|::Handle(Cold|Timed)<",
 }
 
 INSTRUCTION = re.compile(r"^\s*[0-9a-f]+:\s+(?:bnd |notrack )?"

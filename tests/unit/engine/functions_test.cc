@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "jprof/engine/events.h"
+#include "jprof/engine/function_events.h"
 #include "jprof/engine/session.h"
 
 namespace jprof::engine::functions_test {  // names that other tests have too

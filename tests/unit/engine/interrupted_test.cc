@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "jprof/engine/events.h"
+#include "jprof/engine/function_events.h"
 #include "jprof/engine/session.h"
 
 // Whether the thread has blocked its signals: no handler runs then.
@@ -395,6 +396,34 @@ TEST_F(InterruptedTest, ATrace) {
   EXPECT_LE(below_zero, record.dispatches);
   EXPECT_EQ(2 * (handled + calls), events + record.dropped + record.trace_dropped);
   EXPECT_GT(session_.writer().header()->trace_blocks, 1u);
+}
+
+// The handler fills the block and begins another one, into which the interrupted event goes.
+TEST_F(InterruptedTest, ATraceWhoseBlockTheHandlerFills) {
+  Start<TimeTrace>();
+  const auto call = [] {
+    Enter<TimeTrace, FunctionFrames>(FunctionAt(2, kProgramSp));
+    Leave<TimeTrace, FunctionFrames>(FunctionAt(2, kProgramSp));
+  };
+  call();
+  in_handler = [] {
+    const profile::TraceBlock* const full = current_thread->timeline.block;
+    for (int i = 0; i < 20'000 && current_thread->timeline.block == full; ++i) {
+      Enter<TimeTrace, FunctionFrames>(FunctionAt(1, kHandlerSp));
+      Leave<TimeTrace, FunctionFrames>(FunctionAt(1, kHandlerSp));
+    }
+  };
+  const uint64_t& blocks = session_.writer().header()->trace_blocks;
+  uint64_t before = blocks;
+  const auto check = [&] {
+    const auto* const block = reinterpret_cast<const uint8_t*>(current_thread->timeline.block);
+    EXPECT_EQ(current_thread->cursor.trace_end, block + profile::kTraceBlockBytes);
+    EXPECT_LE(blocks, before + 1);
+    before = blocks;
+  };
+  AtEveryStep(kOnce, check, call);
+  check();
+  EXPECT_GT(blocks, 10u);
 }
 
 }  // namespace
