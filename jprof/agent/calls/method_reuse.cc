@@ -58,7 +58,7 @@ void MethodReuse::OnClassPrepare(jvmtiEnv*, JNIEnv*, jthread, jclass) {
   if (reuse->forgotten_epoch_ == epoch && !(reuse->unloads_later_ && epoch != 0)) return;
   // Empties the caches before it stores the epoch: methods of a class that another thread prepares
   // meanwhile may run at once.
-  reuse->session_.ForgetMethods();
+  reuse->session_.threads().ForgetMethods();
   reuse->forgotten_epoch_ = epoch;
 }
 
@@ -68,7 +68,7 @@ void MethodReuse::Forget() {
   const InUse<MethodReuse> reuse;
   if (!reuse) return;
   ++reuse->epoch_;
-  reuse->session_.ForgetMethods();
+  reuse->session_.threads().ForgetMethods();
 }
 
 jvmtiError MethodReuse::OnRedefine(jvmtiEnv* jvmti, jint count,

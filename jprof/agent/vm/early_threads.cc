@@ -37,7 +37,8 @@ engine::Thread* EarlyThreads::Take(uint32_t tid) {
 
 void EarlyThreads::AdoptCurrent() {
   if (engine::current_thread != nullptr) return;
-  if (engine::Thread* const thread = Take(CurrentTid())) engine::Session::Adopt(*thread);
+  if (engine::Thread* const thread = Take(CurrentTid()))
+    engine::ThreadRegistry::MakeCurrent(*thread);
 }
 
 }  // namespace jprof::agent

@@ -2,6 +2,7 @@
 
 #include "jprof/agent/vm/in_use.h"
 #include "jprof/agent/vm/native_threads.h"
+#include "jprof/engine/thread_record.h"
 
 namespace jprof::agent {
 namespace {
@@ -44,10 +45,10 @@ void JNICALL RecordedThreads::OnThreadEnd(jvmtiEnv*, JNIEnv*, jthread thread) {
 // Makes the state before the first event of the thread, because its name is known here.
 void RecordedThreads::Start(JNIEnv* jni, jthread thread) {
   AdoptCurrent();
-  engine::Thread* const state = session_.AttachOnce();
+  engine::Thread* const state = session_.threads().CurrentThreadUntilExit();
   if (state == nullptr) return;
   if (whole_) state->joined_late = false;
-  session_.Name(state, java_threads_.NameOf(thread));
+  engine::NameThread(*state, java_threads_.NameOf(thread));
   java_threads_.Keep(thread, ValueOf(state));
   AddToFollowers(jni);
 }
@@ -55,20 +56,20 @@ void RecordedThreads::Start(JNIEnv* jni, jthread thread) {
 void RecordedThreads::Stop(jthread thread) {
   for (ThreadFollower* const follower : followers_) follower->RemoveThread();
   if (engine::Thread* const state = engine::current_thread) {
-    session_.Name(state, java_threads_.NameOf(thread));  // the name may have changed
+    engine::NameThread(*state, java_threads_.NameOf(thread));  // the name may have changed
     java_threads_.Forget(thread);
-    session_.DetachAtExit();
+    session_.threads().DetachAtExit();
   }
-  session_.End();
+  engine::ThreadRegistry::End();
 }
 
 void RecordedThreads::Begin(JNIEnv* jni, std::span<const ExistingThread> threads) {
   if (attached_) return Join(threads);
   const ExistingThread& main = threads.front();
   engine::Thread* state = engine::current_thread;
-  if (state == nullptr && !followers_.empty()) state = session_.Attach();
+  if (state == nullptr && !followers_.empty()) state = session_.threads().CurrentThread();
   if (state != nullptr) {
-    session_.Name(state, main.name);
+    engine::NameThread(*state, main.name);
     java_threads_.Keep(main.java, ValueOf(state));
   }
   NameEarlyThreads(jni);
@@ -83,9 +84,9 @@ void RecordedThreads::Join(std::span<const ExistingThread> threads) {
 }
 
 void RecordedThreads::JoinOne(const ExistingThread& thread) {
-  engine::Thread* const state = session_.AttachOther(thread.native.tid);
+  engine::Thread* const state = session_.threads().ThreadOf(thread.native.tid);
   if (state == nullptr) return;
-  session_.Name(state, thread.name);
+  engine::NameThread(*state, thread.name);
   java_threads_.Keep(thread.java, ValueOf(state));
   bool needed = false;
   for (ThreadFollower* const follower : followers_)
@@ -95,21 +96,21 @@ void RecordedThreads::JoinOne(const ExistingThread& thread) {
 
 // Names threads that were recorded before JVMTI reported threads.
 void RecordedThreads::NameEarlyThreads(JNIEnv* jni) {
-  const engine::Session::Hold hold(session_);
+  const engine::ThreadRegistry::Hold hold(session_.threads());
   std::vector<UnnamedThread> early;
-  session_.ForEachThread([&](engine::Thread& thread) {
+  session_.threads().ForEach([&](engine::Thread& thread) {
     if (!thread.named) early.push_back({KernelName(thread.record->tid), ValueOf(&thread)});
   });
   java_threads_.MatchEarly(jni, early, [&](uintptr_t thread, const std::string& name) {
-    session_.Name(ThreadIn(thread), name);
+    engine::NameThread(*ThreadIn(thread), name);
   });
 }
 
 // A thread that ends in the meantime is not freed.
 void RecordedThreads::End(JNIEnv* jni) {
-  const engine::Session::Hold hold(session_);
+  const engine::ThreadRegistry::Hold hold(session_.threads());
   java_threads_.ForEachKept(jni, [&](uintptr_t thread, const std::string& name) {
-    session_.Name(ThreadIn(thread), name);
+    engine::NameThread(*ThreadIn(thread), name);
   });
 }
 
