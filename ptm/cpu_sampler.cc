@@ -10,24 +10,17 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <functional>
-#include <queue>
 #include <utility>
 
 #include "common/bytes.h"
 #include "common/errno_text.h"
-#include "common/monotonic.h"
 #include "common/procfs.h"
 #include "ptm/machine.h"
 #include "ptm/open_event.h"
+#include "ptm/sample_rings.h"
 
 namespace jprof::ptm {
 namespace {
-
-constexpr uint64_t kMaxChain = 1024;
 
 int ParanoidLevel() { return procfs::KernelSetting("perf_event_paranoid").value_or(2); }
 
@@ -72,228 +65,6 @@ perf_event_attr AttributesOf(const CpuSamplerOptions& options) {
   return attr;
 }
 
-constexpr size_t kSampleIdBytes = 24;  // TID | TIME | CPU
-// This is the size of a dispatch record: header and sample id.
-constexpr size_t kSmallestRecord = sizeof(perf_event_header) + kSampleIdBytes;
-
-// Returns a zero-padded text, which is before the sample id at the end of the record.
-std::string_view TextOf(const ByteCursor& bytes) {
-  const size_t behind = std::min(bytes.left(), kSampleIdBytes);
-  const std::string_view padded = bytes.rest().substr(0, bytes.left() - behind);
-  return padded.substr(0, padded.find('\0'));
-}
-
-// Represents the ring buffer of one CPU.
-struct Ring {
-  perf_event_mmap_page* page = nullptr;
-  std::vector<int> descriptors;  // the first owns the mapping, the others write into it
-  std::vector<int> counted;      // in the group of the first
-  int cpu = 0;
-
-  const std::byte* data() const { return reinterpret_cast<const std::byte*>(page) + 4096; }
-};
-
-}  // namespace
-
-struct CpuSampler::State {
-  std::vector<Ring> rings;
-  std::vector<std::byte> copy;  // of a record that wraps around the end of the ring
-  std::vector<uint64_t> chain;
-  uint64_t unreadable = 0;  // estimated maximum number of records lost to unreadable data
-  bool chains = false;
-  bool counts = false;
-  size_t ring_pages = 0;
-  std::string note;
-
-  ~State() {
-    for (Ring& ring : rings) {
-      if (ring.page != nullptr) munmap(ring.page, (ring_pages + 1) * 4096);
-      for (const int descriptor : ring.counted) close(descriptor);
-      for (const int descriptor : ring.descriptors) close(descriptor);
-    }
-  }
-
-  void ForEach(unsigned long request) {
-    for (Ring& ring : rings) {
-      for (const int descriptor : ring.descriptors) ioctl(descriptor, request, 0);
-    }
-  }
-
-  static CountedValues Values(ByteCursor& bytes) {
-    CountedValues read;
-    const auto events = bytes.Read<uint64_t>();
-    read.enabled = bytes.Read<uint64_t>();
-    read.running = bytes.Read<uint64_t>();
-    read.size = std::min<size_t>(events, CountedValues::kMost);
-    for (size_t i = 0; i < read.size; ++i) read.values[i] = bytes.Read<uint64_t>();
-    return read;
-  }
-
-  void Sample(const perf_event_header& header, ByteCursor bytes, SampleRecord& record) {
-    record.kind = SampleRecord::Kind::kSample;
-    const unsigned mode = header.misc & PERF_RECORD_MISC_CPUMODE_MASK;
-    record.kernel = mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_GUEST_KERNEL;
-    record.address = bytes.Read<uint64_t>();
-    record.pid = bytes.Read<uint32_t>();
-    record.tid = bytes.Read<uint32_t>();
-    record.time = bytes.Read<uint64_t>();
-    record.cpu = static_cast<uint16_t>(bytes.Read<uint32_t>());
-    bytes.Skip(4);
-    if (counts) record.counted = Values(bytes);
-    if (!chains) return;
-    chain.clear();
-    const uint64_t count = std::min(bytes.Read<uint64_t>(), kMaxChain);
-    for (uint64_t i = 0; i < count && bytes.ok(); ++i) {
-      const auto address = bytes.Read<uint64_t>();
-      if (address < PERF_CONTEXT_MAX) chain.push_back(address);
-    }
-    record.chain = chain;
-  }
-
-  // Reads the sample id, which ends every record except a sample.
-  static void SampleId(ByteCursor bytes, SampleRecord& record) {
-    if (bytes.left() < kSampleIdBytes) return;
-    bytes.Skip(bytes.left() - kSampleIdBytes);
-    const auto pid = bytes.Read<uint32_t>();
-    const auto tid = bytes.Read<uint32_t>();
-    if (record.kind == SampleRecord::Kind::kSwitch) {
-      record.pid = pid;
-      record.tid = tid;
-    }
-    record.time = bytes.Read<uint64_t>();
-    record.cpu = static_cast<uint16_t>(bytes.Read<uint32_t>());
-  }
-
-  // Reads a mapping. PERF_RECORD_MISC_MMAP_BUILD_ID is ignored, because another tool may have
-  // caused it, and jprof never requests build ids.
-  static bool Map(ByteCursor bytes, SampleRecord& record) {
-    record.kind = SampleRecord::Kind::kMap;
-    record.pid = bytes.Read<uint32_t>();
-    record.tid = bytes.Read<uint32_t>();
-    record.address = bytes.Read<uint64_t>();
-    record.length = bytes.Read<uint64_t>();
-    record.offset = bytes.Read<uint64_t>();
-    bytes.Skip(8);  // device
-    record.inode = bytes.Read<uint64_t>();
-    bytes.Skip(8);  // generation
-    const auto protection = bytes.Read<uint32_t>();
-    bytes.Skip(4);
-    record.text = TextOf(bytes);
-    return (protection & PROT_EXEC) != 0;
-  }
-
-  void Record(std::span<const std::byte> raw,
-              const std::function<void(const SampleRecord&)>& visit) {
-    ByteCursor bytes(raw);
-    const auto header = bytes.Read<perf_event_header>();
-    SampleRecord record;
-    bool wanted = true;
-    switch (header.type) {
-      case PERF_RECORD_SAMPLE:
-        Sample(header, bytes, record);
-        break;
-      case PERF_RECORD_MMAP2:
-        wanted = Map(bytes, record);
-        break;
-      case PERF_RECORD_COMM:
-        record.kind = SampleRecord::Kind::kComm;
-        record.exec = (header.misc & PERF_RECORD_MISC_COMM_EXEC) != 0;
-        record.pid = bytes.Read<uint32_t>();
-        record.tid = bytes.Read<uint32_t>();
-        record.text = TextOf(bytes);
-        break;
-      case PERF_RECORD_FORK:
-      case PERF_RECORD_EXIT:
-        record.kind =
-            header.type == PERF_RECORD_FORK ? SampleRecord::Kind::kFork : SampleRecord::Kind::kExit;
-        record.pid = bytes.Read<uint32_t>();
-        record.parent_pid = bytes.Read<uint32_t>();
-        record.tid = bytes.Read<uint32_t>();
-        record.parent_tid = bytes.Read<uint32_t>();
-        break;
-      case PERF_RECORD_SWITCH_CPU_WIDE:  // one record as a thread leaves, one as the next arrives
-        record.kind = SampleRecord::Kind::kSwitch;
-        wanted = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) == 0;
-        break;
-      case PERF_RECORD_LOST:
-        bytes.Skip(8);
-        [[fallthrough]];
-      case PERF_RECORD_LOST_SAMPLES:
-        record.kind = SampleRecord::Kind::kLost;
-        record.lost = bytes.Read<uint64_t>();
-        break;
-      default:
-        wanted = false;
-    }
-    if (!wanted || !bytes.ok()) return;
-    if (record.kind != SampleRecord::Kind::kSample) SampleId(bytes, record);
-    visit(record);
-  }
-
-  // Represents the next record of a ring that the kernel has written up to `head`. It is not
-  // consumed.
-  struct Front {
-    uint64_t time;
-    Ring* ring;
-    uint64_t head;
-    uint32_t bytes;
-    bool operator>(const Front& other) const { return time > other.time; }
-  };
-
-  bool Next(Ring& ring, uint64_t head, Front* front) {
-    if (ring.page->data_tail >= head) return false;
-    const uint64_t at = ring.page->data_tail % (ring_pages * 4096);
-    perf_event_header header;  // 8 bytes, and records are multiples of 8: it never wraps
-    std::memcpy(&header, ring.data() + at, sizeof(header));
-    const uint64_t left = head - ring.page->data_tail;
-    if (header.size < kSmallestRecord ||
-        header.size > left) {  // the position of the next record is unknown too
-      unreadable += (left + kSmallestRecord - 1) / kSmallestRecord;
-      __atomic_store_n(&ring.page->data_tail, head, __ATOMIC_RELEASE);
-      return false;
-    }
-    // In samples, the time follows the address and the thread id; in other records it is in the
-    // sample id.
-    const uint64_t time_at = header.type == PERF_RECORD_SAMPLE ? at + 24 : at + header.size - 16;
-    *front = {0, &ring, head, header.size};
-    std::memcpy(&front->time, ring.data() + time_at % (ring_pages * 4096), sizeof(front->time));
-    return true;
-  }
-
-  std::span<const std::byte> RawOf(const Front& front) {
-    const uint64_t size = ring_pages * 4096, at = front.ring->page->data_tail % size;
-    const std::byte* data = front.ring->data();
-    if (at + front.bytes <= size) return {data + at, front.bytes};
-    copy.assign(data + at, data + size);
-    copy.insert(copy.end(), data, data + (front.bytes - (size - at)));
-    return copy;
-  }
-
-  // Visits the current records of all rings in order of time. Records that arrive meanwhile wait
-  // for the next call: one ring's might be visible while older ones of another ring are not.
-  void DrainRings(const std::function<void(const SampleRecord&)>& visit) {
-    std::priority_queue<Front, std::vector<Front>, std::greater<>> fronts;
-    const auto now = static_cast<uint64_t>(MonotonicNanos());
-    Front front;
-    for (Ring& ring : rings) {
-      const uint64_t head = __atomic_load_n(&ring.page->data_head, __ATOMIC_ACQUIRE);
-      if (Next(ring, head, &front)) fronts.push(front);
-    }
-    while (!fronts.empty() && fronts.top().time <= now) {
-      front = fronts.top();
-      fronts.pop();
-      Record(RawOf(front), visit);
-      Ring& ring = *front.ring;
-      __atomic_store_n(&ring.page->data_tail, ring.page->data_tail + front.bytes, __ATOMIC_RELEASE);
-      if (Next(ring, front.head, &front)) fronts.push(front);
-    }
-    if (unreadable == 0) return;
-    visit({.kind = SampleRecord::Kind::kLost, .time = now, .lost = std::exchange(unreadable, 0)});
-  }
-};
-
-namespace {
-
 std::unexpected<Error> Refused(int error, const CpuSamplerOptions& options) {
   const Permission permission = SamplingPermission();
   if (error == EACCES || error == EPERM) {
@@ -316,7 +87,7 @@ std::unexpected<Error> Refused(int error, const CpuSamplerOptions& options) {
 
 // Opens the event on this CPU for one thread, or for all if `tid` is -1, and lets it write into the
 // CPU's ring.
-int AddTo(Ring& ring, perf_event_attr& attr, int tid, int cpu, size_t ring_pages) {
+int AddTo(SampleRing& ring, perf_event_attr& attr, int tid, int cpu, size_t ring_pages) {
   int descriptor = OpenEvent(attr, tid, cpu);
   if (descriptor < 0 && (errno == EACCES || errno == EPERM) && !attr.exclude_kernel) {
     attr.exclude_kernel = attr.exclude_hv = 1;
@@ -336,7 +107,7 @@ int AddTo(Ring& ring, perf_event_attr& attr, int tid, int cpu, size_t ring_pages
 
 // Opens the additionally counted events in the group of the ring's own event. Returns an errno, and
 // sets `refused` to the index of the event that failed.
-int AddCounted(Ring& ring, const std::vector<EventSpec>& events, size_t& refused) {
+int AddCounted(SampleRing& ring, const std::vector<EventSpec>& events, size_t& refused) {
   for (const EventSpec& event : events) {
     perf_event_attr attr = AttributesOf(event);
     attr.read_format = kReadFormat;
@@ -363,6 +134,12 @@ std::unexpected<Error> NotCounted(const EventSpec& event, size_t place, int erro
 
 }  // namespace
 
+struct CpuSampler::State : SampleRings {
+  using SampleRings::SampleRings;
+
+  std::string note;
+};
+
 EventSpec CpuClock() {
   return {.name = "cpu-clock", .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK};
 }
@@ -377,10 +154,8 @@ CpuSampler& CpuSampler::operator=(CpuSampler&&) noexcept = default;
 CpuSampler::~CpuSampler() = default;
 
 Result<CpuSampler> CpuSampler::Open(const CpuSamplerOptions& options) {
-  auto state = std::make_unique<State>();
-  state->chains = options.chains;
-  state->counts = options.switches;
-  state->ring_pages = options.ring_pages;
+  auto state =
+      std::make_unique<State>(options.ring_pages, RecordParser(options.chains, options.switches));
   perf_event_attr attr = AttributesOf(options);
   const bool wanted_kernel = !attr.exclude_kernel;
   std::vector<int> targets;
@@ -394,7 +169,7 @@ Result<CpuSampler> CpuSampler::Open(const CpuSamplerOptions& options) {
   if (options.pids.empty()) targets.push_back(-1);
   if (targets.empty()) return Refused(not_listed, options);
   for (const int cpu : OnlineCpus()) {
-    Ring ring;
+    SampleRing ring;
     ring.cpu = cpu;
     for (const int target : targets) {
       const int error = AddTo(ring, attr, target, cpu, options.ring_pages);
@@ -418,19 +193,19 @@ Result<CpuSampler> CpuSampler::Open(const CpuSamplerOptions& options) {
 }
 
 CpuSampler CpuSampler::FromRing(int descriptor, void* ring, size_t ring_pages) {
-  auto state = std::make_unique<State>();
-  state->ring_pages = ring_pages;
+  auto state = std::make_unique<State>(ring_pages, RecordParser(false, false));
   state->rings.emplace_back().page = static_cast<perf_event_mmap_page*>(ring);
   state->rings.back().descriptors = {descriptor};
   return CpuSampler(std::move(state));
 }
 
-void CpuSampler::Start() { state_->ForEach(PERF_EVENT_IOC_ENABLE); }
-void CpuSampler::Stop() { state_->ForEach(PERF_EVENT_IOC_DISABLE); }
+void CpuSampler::Start() { state_->Control(PERF_EVENT_IOC_ENABLE); }
+void CpuSampler::Stop() { state_->Control(PERF_EVENT_IOC_DISABLE); }
 
-void CpuSampler::Drain(int milliseconds, const std::function<void(const SampleRecord&)>& visit) {
+void CpuSampler::Drain(int milliseconds, const SampleVisitor& visit) {
   std::vector<pollfd> ready;
-  for (const Ring& ring : state_->rings) ready.push_back({ring.descriptors.front(), POLLIN, 0});
+  for (const SampleRing& ring : state_->rings)
+    ready.push_back({ring.descriptors.front(), POLLIN, 0});
   // poll returns at once for the events of an ended process; sleep in any case.
   const int woken = milliseconds > 0 ? poll(ready.data(), ready.size(), milliseconds) : 0;
   if (woken > 0) {
@@ -438,17 +213,17 @@ void CpuSampler::Drain(int milliseconds, const std::function<void(const SampleRe
     for (const pollfd& one : ready) only_hung_up &= (one.revents & POLLIN) == 0;
     if (only_hung_up) poll(nullptr, 0, std::min(milliseconds, 50));
   }
-  state_->DrainRings(visit);
+  state_->Drain(visit);
 }
 
-void CpuSampler::ReadCounted(const std::function<void(const SampleRecord&)>& visit) {
-  for (const Ring& ring : state_->rings) {
+void CpuSampler::ReadCounted(const SampleVisitor& visit) {
+  for (const SampleRing& ring : state_->rings) {
     std::array<std::byte, (3 + CountedValues::kMost) * sizeof(uint64_t)> raw;
     const ssize_t got = read(ring.descriptors.front(), raw.data(), raw.size());
     if (got <= 0) continue;
     ByteCursor bytes(std::span<const std::byte>(raw).first(static_cast<size_t>(got)));
     SampleRecord record = {.cpu = static_cast<uint16_t>(ring.cpu)};
-    record.counted = State::Values(bytes);
+    record.counted = ReadCountedValues(bytes);
     visit(record);
   }
 }

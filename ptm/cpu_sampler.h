@@ -6,15 +6,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "common/result.h"
 #include "ptm/event_spec.h"
+#include "ptm/sample_record.h"
 
 namespace jprof::ptm {
 
@@ -38,32 +36,6 @@ struct CpuSamplerOptions {
   size_t ring_pages = 128;  // per CPU, a power of two; half a MiB lasts for seconds
 };
 
-// One reading of `counted`, the sampling event first. `enabled` is in ns since the start.
-struct CountedValues {
-  static constexpr size_t kMost = 9;
-  uint64_t enabled = 0, running = 0;
-  size_t size = 0;
-  uint64_t values[kMost] = {};
-};
-
-// A record from the kernel. Only the fields named for its kind are set.
-struct SampleRecord {
-  enum class Kind : uint8_t { kSample, kMap, kComm, kFork, kExit, kLost, kSwitch };
-  Kind kind = Kind::kSample;
-  bool kernel = false;  // of kSample, if the address is the kernel's
-  bool exec = false;    // of kComm, if by an exec, which removed all mappings of the process
-  uint16_t cpu = 0;
-  uint32_t pid = 0, tid = 0;                // kSwitch: the thread that is dispatched
-  uint32_t parent_pid = 0, parent_tid = 0;  // kFork
-  uint64_t time = 0;
-  uint64_t address = 0;                        // instruction of kSample, start of kMap
-  uint64_t length = 0, offset = 0, inode = 0;  // kMap
-  uint64_t lost = 0;      // of kLost, samples or records; the maximum number for unreadable data
-  std::string_view text;  // path of kMap, name of kComm; valid during the call
-  std::span<const uint64_t> chain;  // kSample with chains, innermost first; context marks left out
-  CountedValues counted;            // kSample, with switches
-};
-
 class CpuSampler {
  public:
   // Opens the events, but does not start them. Fails (kFailed) if the kernel refuses one; the
@@ -81,11 +53,11 @@ class CpuSampler {
   void Stop();
   // Waits up to `milliseconds` (or until a signal) for records, then visits all records up to that
   // moment.
-  void Drain(int milliseconds, const std::function<void(const SampleRecord&)>& visit);
+  void Drain(int milliseconds, const SampleVisitor& visit);
 
   // Visits the current counts of each CPU, between two samples, as kSample records with only a CPU
   // and values.
-  void ReadCounted(const std::function<void(const SampleRecord&)>& visit);
+  void ReadCounted(const SampleVisitor& visit);
 
   const std::string& note() const;
   uint32_t cpus() const;
