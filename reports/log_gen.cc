@@ -8,6 +8,7 @@
 #include "reports/print/formats.h"
 #include "reports/report_list.h"
 #include "reports/tree/header.h"
+#include "reports/tree/metric_head.h"
 
 namespace jprof::reports {
 namespace {

@@ -7,6 +7,7 @@
 #include "reports/print/legend.h"
 #include "reports/report_list.h"
 #include "reports/tree/header.h"
+#include "reports/tree/metric_head.h"
 #include "reports/tree/spread_columns.h"
 #include "reports/tree/tree_report.h"
 

@@ -7,6 +7,8 @@
 #include "reports/print/formats.h"
 #include "reports/report_list.h"
 #include "reports/tree/header.h"
+#include "reports/tree/metric_head.h"
+#include "reports/tree/stack_head.h"
 
 namespace jprof::reports {
 namespace {

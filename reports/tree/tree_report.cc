@@ -3,6 +3,8 @@
 #include "model/tree/flat.h"
 #include "reports/print/formats.h"
 #include "reports/tree/header.h"
+#include "reports/tree/metric_head.h"
+#include "reports/tree/stack_head.h"
 
 namespace jprof::reports {
 namespace {

@@ -5,6 +5,7 @@
 #include "model/tree/run_description.h"
 #include "profile/read/losses.h"
 #include "reports/tree/header.h"
+#include "reports/tree/metric_head.h"
 
 namespace jprof::reports {
 namespace {
