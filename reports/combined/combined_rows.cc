@@ -1,0 +1,126 @@
+#include "reports/combined/combined_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace jprof::reports {
+namespace {
+
+class CombinedWalk {
+ public:
+  using Visitor = std::function<bool(const CombinedRow&)>;
+
+  CombinedWalk(const model::CombinedView& view, const Options& options)
+      : view_(view), tree_(view.tree), options_(options) {
+    threshold_ = Weight(0) * options.min_percent / 100;
+  }
+
+  void Run(const Visitor& visit) {
+    model::VisitShown(
+        tree_.contexts, 0, [this](uint32_t context) { return Hides(context); },
+        [&](uint32_t context) { return visit(RowOf(context)); },
+        [&](uint32_t parent) { return visit(Hidden(parent)); });
+  }
+
+ private:
+  double Weight(uint32_t context) const { return model::Sum(tree_.AllSamples(context)); }
+  bool Hides(uint32_t context) const {
+    return tree_.contexts[context].level > options_.depth ||
+           (threshold_ > 0 && Weight(context) < threshold_);
+  }
+
+  void AddTo(CombinedRow& row, uint32_t context) const {
+    row.calls += tree_.contexts[context].calls;
+    row.counted_ns += tree_.contexts[context].counted_ns;
+    row.counted_error += tree_.contexts[context].counted_error;
+    for (size_t run = 0; run < tree_.runs; ++run) row.samples[run] += tree_.Samples(context, run);
+  }
+
+  CombinedRow Empty() const {
+    CombinedRow row;
+    row.samples.resize(tree_.runs);
+    row.all_samples.resize(tree_.runs);
+    return row;
+  }
+
+  CombinedRow RowOf(uint32_t index) const {
+    const model::CombinedContext& context = tree_.contexts[index];
+    CombinedRow row = Empty();
+    row.id = index + 1;
+    row.parent = context.parent + 1;
+    row.level = context.level;
+    row.type = index == 0 ? 'T' : context.type;
+    row.name = index == 0 ? "(all threads)" : std::string_view(tree_.names[context.name]);
+    row.is_java = context.is_java;
+    row.estimated_time = view_.estimated_own[index];
+    row.estimated_all = view_.estimated_all[index];
+    row.counted = context.counted;
+    AddTo(row, index);
+    const std::span all = tree_.AllSamples(index);
+    row.all_samples.assign(all.begin(), all.end());
+    row.counted_all = tree_.counted_all[index];
+    row.times = model::TimesOf(view_, index);
+    row.is_estimated = model::IsEstimated(view_, index);
+    row.outermost_calls = tree_.OutermostCalls(index);
+    return row;
+  }
+
+  CombinedRow Hidden(uint32_t parent) {
+    CombinedRow row = Empty();
+    size_t count = 0;
+    const auto add = [&](uint32_t context) {
+      ++count;
+      AddTo(row, context);
+      row.counted |= tree_.contexts[context].counted;
+    };
+    model::VisitHidden(
+        tree_.contexts, parent, [this](uint32_t context) { return Hides(context); }, add);
+    row.all_samples = row.samples;
+    row.counted_all = row.counted_ns;
+    row.id = static_cast<uint32_t>(tree_.contexts.size()) + ++hidden_rows_;
+    row.parent = parent + 1;
+    row.level = tree_.contexts[parent].level + 1;
+    row.type = ' ';
+    row.hidden = true;
+    hidden_name_ = fmt::format("(hidden: {} rows)", count);
+    row.name = hidden_name_;
+    const model::Estimate time = view_.times->Of(row.samples);
+    row.times = {.own = time, .all = time, .share = view_.times->ShareOf(row.samples)};
+    return row;
+  }
+
+  const model::CombinedView& view_;
+  const model::CombinedTree& tree_;
+  const Options& options_;
+  double threshold_ = 0;
+  uint32_t hidden_rows_ = 0;
+  std::string hidden_name_;
+};
+
+}  // namespace
+
+void OrderCombined(model::CombinedTree& tree, const Options& options) {
+  if (options.sort == model::Sort::kFirst) return;
+  const auto key = [&](uint32_t context) -> std::pair<double, double> {
+    const auto calls = static_cast<double>(tree.contexts[context].calls);
+    const double weight = model::Sum(tree.AllSamples(context));
+    if (options.sort == model::Sort::kCalls) return {calls, weight};
+    const bool by_base = options.sort == model::Sort::kBase;
+    return {by_base ? model::Sum(tree.OwnSamples(context)) : weight, calls};
+  };
+  model::SortSiblings(tree.contexts, [&](std::vector<model::NodeIndex> siblings) {
+    std::ranges::stable_sort(siblings, [&](uint32_t a, uint32_t b) { return key(a) > key(b); });
+    return siblings;
+  });
+}
+
+void VisitCombined(const model::CombinedView& view, const Options& options,
+                   const std::function<bool(const CombinedRow&)>& visit) {
+  CombinedWalk(view, options).Run(visit);
+}
+
+}  // namespace jprof::reports

@@ -1,0 +1,47 @@
+// Makes the rows of the report `combined`: one for each shown context of the tree, depth first.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "model/combined/combined.h"
+#include "reports/print/estimate_text.h"
+#include "reports/print/options.h"
+
+namespace jprof::reports {
+
+// A row is a context, or the contexts below one parent that the options hide.
+struct CombinedRow {
+  uint32_t id = 0, parent = 0, level = 0;
+  char type = '?';
+  std::string_view name;
+  bool is_java = true, counted = false;
+  uint64_t calls = 0;
+  std::vector<double> samples, all_samples;  // by run
+  double counted_ns = 0, counted_error = 0, counted_all = 0;
+  model::ContextTimes times;
+  bool hidden = false;
+  double estimated_time = 0, estimated_all = 0;  // ns
+
+  bool is_estimated = false;
+  std::optional<uint64_t> outermost_calls;  // nothing if recursion was folded
+
+  bool has_calls() const { return is_java && calls > 0 && !hidden && outermost_calls != 0; }
+  // Returns the number of calls by which CUM is divided.
+  uint64_t divisor() const { return outermost_calls.value_or(calls); }
+  ShownTime own_time() const { return {times.own, is_estimated, estimated_time}; }
+  ShownTime all_time() const { return {times.all, is_estimated, estimated_all}; }
+};
+
+// Orders siblings by their inclusive time, or as --sort requests.
+void OrderCombined(model::CombinedTree& tree, const Options& options);
+
+// Visits the rows of the contexts depth first, until `visit` returns false. Hidden contexts
+// (--min-percent, --depth) are one row below their parent. A row is valid during the call.
+void VisitCombined(const model::CombinedView& view, const Options& options,
+                   const std::function<bool(const CombinedRow&)>& visit);
+
+}  // namespace jprof::reports
