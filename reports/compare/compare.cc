@@ -1,112 +1,16 @@
+// Compares two profiles.
 #include "reports/compare/compare.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 #include <tuple>
 
-#include "common/nearest.h"
-#include "profile/files/printable_text.h"
-#include "profile/read/losses.h"
-#include "reports/tree/header.h"
+#include "reports/compare/greatest.h"
 
 namespace jprof::reports {
 namespace {
-
-// Replaces NaN (from a damaged table), which would break the sort order.
-double Finite(double value) { return std::isfinite(value) ? value : 0; }
-
-std::string HowText(const model::Source& source, const model::Forest& forest) {
-  const model::MetricTotals& column = forest.metrics[0];
-  const profile::Metric& info = column.info;
-  if (column.counts == 0 && info.period.value > 0) {
-    return fmt::format("{}, one each {}",
-                       info.name == "samples" ? "samples" : info.name + " samples",
-                       model::AmountIn(info.period.unit, static_cast<double>(info.period.value)));
-  }
-  if (info.is_samples()) return fmt::format("{} in {}, sampled", info.name, info.unit);
-  const std::string calibrated = column.calibrated
-                                     ? "calibrated with " + source.table_from
-                                     : "UNCALIBRATED: the profiler's own cost is in it";
-  return fmt::format("{} in {}, {}", info.name, info.unit, calibrated);
-}
-
-Side SideOf(const model::Source& source, const model::Forest& forest) {
-  const model::MetricTotals& column = forest.metrics[0];
-  Side side = {.directory = profile::CleanText(source.reader.directory()),
-               .mode = source.reader.meta().mode,
-               .how = HowText(source, forest),
-               .metric = column.info.name};
-  const bool stands_for = column.counts == 0 && column.info.period.value > 0;
-  side.unit = stands_for ? column.info.period.unit : column.info.unit;
-  side.sampled = column.info.is_samples();
-  side.counted = column.counts != model::MetricTotals::kNoCounts;
-  if (side.sampled && !side.counted)
-    side.notes.push_back(
-        "the number of samples behind its values is not known: every difference may be chance");
-  for (const profile::Loss& loss : profile::Losses(source.reader)) {
-    if (loss.count > 0) side.notes.push_back(fmt::format("lost: {} {}", loss.count, loss.says));
-  }
-  for (const std::string& damage : source.reader.damages().Lines())
-    side.notes.push_back("damaged: " + damage);
-  return side;
-}
-
-void MeasureSide(const model::JointTree& tree, size_t index, Side& side) {
-  side.inside = {};
-  for (size_t i = 1; i < tree.contexts.size(); ++i) side.inside += tree.contexts[i].self[index];
-  side.outside = tree.contexts[0].self[index];
-}
-
-Result<void> CheckSide(const Side& side) {
-  if (side.inside.value > 0 && (!side.counted || side.inside.samples > 0)) return {};
-  return WrongUse("{}: nothing of '{}' was {} in any method: there is nothing to compare{}",
-                  side.directory, side.metric, side.sampled ? "sampled" : "measured",
-                  side.notes.empty() ? "" : " (" + side.notes.back() + ")");
-}
-
-// Returns the interval of a measured amount. The error of an inclusive amount is the sum of the
-// errors below it, which is conservative.
-model::Estimate Measured(double value, double error) {
-  return {value, value - model::kDeviations95 * error, value + model::kDeviations95 * error};
-}
-
-model::Estimate AbsoluteOf(const Side& side, const model::Amount& part) {
-  if (!side.sampled) return Measured(part.value, part.error);
-  if (!side.counted) return {part.value, 0, std::max(part.value, side.inside.value)};
-  const double one =
-      part.samples > 0 ? part.value / part.samples : side.inside.value / side.inside.samples;
-  return model::Scaled(model::Poisson(part.samples), one);
-}
-
-// Returns part / (part + remainder). Both are uncertain; a part that is the whole has a share of
-// exactly 1.
-model::Estimate MeasuredShare(const model::Amount& part, const model::Amount& whole) {
-  if (!(whole.value > 0)) return {0, 0, 1};
-  const double share = part.value / whole.value;
-  const double rest_error = std::max(0.0, whole.error - part.error);
-  const double error = std::hypot((1 - share) * part.error, share * rest_error) / whole.value;
-  model::Estimate estimate = Measured(share, error);
-  if (!(share >= 0 && share <= 1)) return estimate;  // over-calibrated, or the remainder is
-  estimate.low = std::max(estimate.low, 0.0);
-  estimate.high = std::min(estimate.high, 1.0);
-  return estimate;
-}
-
-Result<model::Forest> Load(model::Source& source, const std::string& metric) {
-  if (source.reader.meta().metrics.empty()) {
-    return WrongUse(
-        "{} has no metric: calls alone do not tell what "
-        "costs; profile with jprof callflow or jprof scs",
-        source.reader.directory());
-  }
-  model::ForestOptions options;
-  options.merged = true;
-  options.metric = metric.empty() ? source.reader.meta().metrics[0].name : metric;
-  return model::LoadForest(source, options);
-}
 
 bool HasMetric(const model::Source& source, std::string_view name) {
   return std::ranges::any_of(source.reader.meta().metrics,
@@ -125,104 +29,6 @@ std::array<std::string, 2> MetricsOf(const model::Source& a, const model::Source
   }
   return {};
 }
-
-// Returns up to `count` indices with the greatest positive values, the greatest first.
-template <typename Value>
-std::vector<uint32_t> Greatest(size_t size, uint32_t from, size_t count, const Value& value) {
-  std::vector<std::pair<double, uint32_t>> found;
-  for (auto i = from; i < size; ++i) {
-    if (const double v = Finite(value(i)); v > 0) found.emplace_back(-v, i);
-  }
-  count = std::min(count, found.size());
-  std::partial_sort(found.begin(), found.begin() + static_cast<ptrdiff_t>(count), found.end());
-  std::vector<uint32_t> greatest;
-  for (size_t i = 0; i < count; ++i) greatest.push_back(found[i].second);
-  return greatest;
-}
-
-bool IsOutermost(const model::JointTree& tree, uint32_t context) {
-  const uint32_t name = tree.contexts[context].name;
-  for (uint32_t at = tree.contexts[context].parent; at != 0; at = tree.contexts[at].parent) {
-    if (tree.contexts[at].name == name) return false;
-  }
-  return true;
-}
-
-// The amounts of contexts and of methods by which a list is sorted.
-struct By {
-  std::array<model::Amount, 2> model::Context::*context;
-  std::array<model::Amount, 2> model::JointMethod::*method;
-  bool outermost;  // only the outermost calls of a recursion, which include the others
-};
-constexpr By kBySelf = {&model::Context::self, &model::JointMethod::self, false};
-constexpr By kByAll = {&model::Context::all, &model::JointMethod::all, true};
-
-class FlatLists {
- public:
-  FlatLists(FlatAndContext& flat, size_t top) : flat_(flat), tree_(flat.tree), top_(top) {}
-
-  std::vector<HotMethod> Hottest(const By& by) {
-    const auto names = Greatest(tree_.methods.size(), 0, top_, [&](uint32_t name) {
-      return (tree_.methods[name].*by.method)[0].value;
-    });
-    std::vector<HotMethod> hot;
-    for (const uint32_t name : names) hot.push_back(Method(name));
-    AddParts(by, hot);
-    return hot;
-  }
-
-  // Returns methods whose exclusive share is at most a tenth of the inclusive one, which is at
-  // least 5 % of the whole.
-  std::vector<HotMethod> Hidden() {
-    const auto names = Greatest(tree_.methods.size(), 0, top_, [&](uint32_t name) {
-      const HotMethod method = Method(name);
-      const bool is_hidden = method.self.high < method.all.low / 10 && method.all.value >= 0.05;
-      return is_hidden ? method.all.value : 0;
-    });
-    std::vector<HotMethod> hidden;
-    for (const uint32_t name : names) hidden.push_back(Method(name));
-    return hidden;
-  }
-
- private:
-  HotMethod Method(uint32_t name) const {
-    const model::JointMethod& method = tree_.methods[name];
-    const model::Amount& inside = flat_.side.inside;
-    return {.name = name,
-            .self = ShareOf(flat_.side, method.self[0], inside),
-            .all = ShareOf(flat_.side, method.all[0], inside)};
-  }
-
-  void AddParts(const By& by, std::vector<HotMethod>& hot) {
-    std::vector<HotMethod*> wanted(tree_.methods.size());
-    for (HotMethod& method : hot) wanted[method.name] = &method;
-    for (uint32_t i = 1; i < tree_.contexts.size(); ++i) {
-      const model::Context& context = tree_.contexts[i];
-      HotMethod* method = wanted[context.name];
-      const model::Amount& part = (context.*by.context)[0];
-      if (method == nullptr || part.value == 0 || (by.outermost && !IsOutermost(tree_, i)))
-        continue;
-      const model::Amount& whole = (tree_.methods[context.name].*by.method)[0];
-      method->parts.push_back({i, ShareOf(flat_.side, part, whole)});
-    }
-    for (HotMethod& method : hot) KeepGreatest(method);
-  }
-
-  void KeepGreatest(HotMethod& method) {
-    std::ranges::stable_sort(method.parts, [](const Part& a, const Part& b) {
-      return Finite(a.share.value) > Finite(b.share.value);
-    });
-    const size_t kept = std::min(method.parts.size(), top_);
-    method.other_parts = method.parts.size() - kept;
-    for (size_t i = kept; i < method.parts.size(); ++i)
-      method.other_share += method.parts[i].share.value;
-    method.parts.resize(kept);
-  }
-
-  FlatAndContext& flat_;
-  const model::JointTree& tree_;
-  size_t top_;
-};
 
 // Ranks those of `count` ids that have an amount other than 0. Returns how many differ by more than
 // the error.
@@ -305,17 +111,6 @@ model::JointTree Joined(std::array<model::Forest, 2>& forests, const std::array<
 
 }  // namespace
 
-model::Estimate ShareOf(const Side& side, const model::Amount& part, const model::Amount& whole) {
-  const double share = whole.value > 0 ? part.value / whole.value : 0;
-  if (!side.sampled) return MeasuredShare(part, whole);
-  if (!side.counted) return {share, 0, 1};
-  const model::Estimate counted = model::Wilson(part.samples, whole.samples);
-  if (!(counted.value > 0)) return {share, std::min(0.0, share), std::max(share, counted.high)};
-  // A weighted metric has the interval of the number of samples, scaled by what one sample weighs.
-  const model::Estimate weighted = model::Scaled(counted, share / counted.value);
-  return {share, weighted.low, std::clamp(weighted.high, share, std::max(share, 1.0))};
-}
-
 Difference Comparison::Of(const std::array<model::Amount, 2>& amounts) const {
   std::array<model::Estimate, 2> estimates;
   for (size_t side = 0; side < 2; ++side) {
@@ -328,23 +123,6 @@ Difference Comparison::Of(const std::array<model::Amount, 2>& amounts) const {
   return {estimates[0], estimates[1], change, !beyond};
 }
 
-Result<FlatAndContext> CompareWithin(model::Source& source, const CompareOptions& options) {
-  Result<model::Forest> forest = Load(source, options.metric);
-  if (!forest) return std::unexpected(forest.error());
-  FlatAndContext flat;
-  flat.side = SideOf(source, *forest);
-  model::JointTreeBuilder builder(/*folded=*/std::nullopt);
-  builder.Add(*forest, 0);
-  flat.tree = builder.Take();
-  MeasureSide(flat.tree, 0, flat.side);
-  if (auto good = CheckSide(flat.side); !good) return std::unexpected(good.error());
-  FlatLists lists(flat, options.top);
-  flat.by_self = lists.Hottest(kBySelf);
-  flat.by_all = lists.Hottest(kByAll);
-  flat.hidden = lists.Hidden();
-  return flat;
-}
-
 Result<Comparison> CompareTwo(model::Source& a, model::Source& b, const CompareOptions& options) {
   Comparison comparison;
   comparison.absolute = options.absolute;
@@ -352,7 +130,7 @@ Result<Comparison> CompareTwo(model::Source& a, model::Source& b, const CompareO
   std::array<model::Forest, 2> forests;
   for (size_t side = 0; side < 2; ++side) {
     model::Source& source = side == 0 ? a : b;
-    Result<model::Forest> forest = Load(source, metrics[side]);
+    Result<model::Forest> forest = LoadSide(source, metrics[side]);
     if (!forest) return std::unexpected(forest.error());
     comparison.sides[side] = SideOf(source, *forest);
     forests[side] = std::move(*forest);

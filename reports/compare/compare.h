@@ -1,15 +1,17 @@
 // Compares the flat profile with the calling contexts, and two profiles with each other, and shows
-// what sampling leaves uncertain (docs/REPORTS.md). This file computes the numbers;
+// what sampling leaves uncertain (docs/REPORTS.md). flat.cc and compare.cc compute the numbers;
 // compare_text.cc, compare_json.cc and compare_html.cc print them.
 #pragma once
 
-#include <optional>
+#include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "model/tree/joint_tree.h"
 #include "model/tree/source.h"
 #include "model/values/statistics.h"
+#include "reports/compare/side.h"
 #include "reports/print/output.h"
 
 namespace jprof::reports {
@@ -19,23 +21,6 @@ struct CompareOptions {
   size_t top = 10;        // rows of each list
   bool absolute = false;  // values, not shares of all that was in methods
 };
-
-// One profile and the metric that it is compared by.
-struct Side {
-  std::string directory;
-  std::string mode;
-  std::string how;  // what its values are and how they came about, for people
-  std::string metric;
-  std::string unit;
-  bool sampled = false;
-  bool counted = false;            // sampled, and it is known by how many samples
-  model::Amount inside;            // in methods, the whole that shares are of
-  model::Amount outside;           // in threads, outside of any method that is compared
-  std::vector<std::string> notes;  // damages and losses, a line each
-};
-
-// Returns `part` as a share of `whole`, both of this side.
-model::Estimate ShareOf(const Side& side, const model::Amount& part, const model::Amount& whole);
 
 // One calling context of a method of the flat profile.
 struct Part {
