@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks which folder may include which, and what may be used only in certain folders.
+"""Checks which folder may include which, what may be used only in certain folders, and that no
+product file and no folder is too large.
 
   layers.py ROOT    checks the tree, then that each rule detects a violation planted for it
 """
@@ -69,6 +70,11 @@ STRINGS_ONLY_IN = [
 ]
 
 SOURCES = (".h", ".cc", ".c", ".S")
+MOST_LINES = 350  # of a product file
+MOST_FILES = 40  # of a folder, without those in its subfolders
+NO_PRODUCT = ("tests", "bench", "trainers")
+# Tables of instructions, with a few lines for each: to divide them would hide which are missing.
+MAY_BE_LONG = ("itrace/translator.cc", "itrace/x86_decoder.cc")
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 # Comments and strings cannot include or execute anything; the literals of #include lines are kept.
 NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|^(\s*#\s*include[^\n]*)|"(?:\\.|[^"\\\n])*"', re.M | re.S)
@@ -167,8 +173,35 @@ def missing_folders(root):
             if not os.path.exists(os.path.join(root, path))]
 
 
+def folders_with_files(root):
+    """Each folder with the names of its own files, without hidden folders and what was built."""
+    for directory, folders, files in os.walk(root):
+        folders[:] = sorted(name for name in folders
+                            if name[0] != "." and name not in ("build", "__pycache__"))
+        yield os.path.relpath(directory, root), sorted(files)
+
+
+def too_long(root, path):
+    if not path.endswith((*SOURCES, ".ts")) or path in MAY_BE_LONG:
+        return None
+    with open(os.path.join(root, path), encoding="utf-8") as file:
+        lines = sum(1 for _ in file)
+    return f"{path}: {lines} lines, more than {MOST_LINES}" if lines > MOST_LINES else None
+
+
+def too_large(root):
+    """Product files with too many lines, and folders outside tests/ with too many files."""
+    for folder, files in folders_with_files(root):
+        top = folder.split("/")[0]
+        if top != "tests" and len(files) > MOST_FILES:
+            yield f"{folder}: {len(files)} files, more than {MOST_FILES}"
+        if top not in NO_PRODUCT:
+            paths = [os.path.normpath(os.path.join(folder, name)) for name in files]
+            yield from filter(None, (too_long(root, path) for path in paths))
+
+
 def violations(root):
-    found, includes = [], {}
+    found, includes = list(too_large(root)), {}
     for path in sources(root):
         with open(os.path.join(root, path), encoding="utf-8") as file:
             text = file.read()
@@ -252,7 +285,33 @@ PLANTED = [
     ("profile/merge/x.cc", '#include "profile/read/reader.h"\n', None),
     ("profile/x.cc", '#include "profile/merge/merge.h"\n', None),
     ("profile/elsewhere/x.cc", "int x;\n", "its folder is no room"),
+    ("cli/x.cc", "\n" * 351, "cli/x.cc: 351 lines, more than 350"),
+    ("cli/x.cc", "\n" * 350, None),
+    ("reports/view/src/x.ts", "\n" * 351, "reports/view/src/x.ts: 351 lines, more than 350"),
+    ("itrace/translator.cc", "\n" * 351, None),
+    ("tests/unit/x.cc", "\n" * 351, None),
+    ("bench/cost/x.cc", "\n" * 351, None),
+    ("cli/x.md", "\n" * 351, None),
 ]
+
+# (folder, number of its files, text of the expected violation), as above.
+PLANTED_FOLDERS = [
+    ("docs/pages", 41, "docs/pages: 41 files, more than 40"),
+    ("docs/pages", 40, None),
+    ("tests/pages", 41, None),
+    ("build/pages", 41, None),
+    (".git/pages", 41, None),
+]
+
+
+def violations_among(files):
+    """The violations in a tree that has only these files: path -> text."""
+    with tempfile.TemporaryDirectory() as root:
+        for path, text in files.items():
+            os.makedirs(os.path.join(root, os.path.dirname(path)), exist_ok=True)
+            with open(os.path.join(root, path), "w", encoding="utf-8") as file:
+                file.write(text)
+        return violations(root)
 
 
 def self_test():
@@ -260,18 +319,16 @@ def self_test():
     with tempfile.TemporaryDirectory() as empty:
         if "docs/ARCHITECTURE.md: there is no cli" not in missing_folders(empty):
             failures.append("planted: rules of folders that do not exist: not found")
-    for path, text, expected in PLANTED:
-        with tempfile.TemporaryDirectory() as root:
-            os.makedirs(os.path.join(root, os.path.dirname(path)))
-            with open(os.path.join(root, path), "w", encoding="utf-8") as file:
-                file.write(text)
-            found = violations(root)
+    cases = [(path, {path: text}, expected) for path, text, expected in PLANTED]
+    cases += [(folder, {f"{folder}/{number}": "" for number in range(count)}, expected)
+              for folder, count, expected in PLANTED_FOLDERS]
+    for place, files, expected in cases:
+        found = violations_among(files)
         if (expected is None and found) or (
             expected is not None and not any(expected in line for line in found)
         ):
-            failures.append(
-                f"planted in {path}: {text.strip()!r}: expected {expected!r}, found {found}"
-            )
+            failures.append(f"planted in {place}: {next(iter(files.values())).strip()!r}: "
+                            f"expected {expected!r}, found {found}")
     return failures
 
 
@@ -283,7 +340,8 @@ def main():
         sys.exit(f"{sys.argv[1]}: only {count} source files: is this the root of the tree?")
     complaints = violations(sys.argv[1]) + missing_folders(sys.argv[1]) + self_test()
     print(
-        "\n".join(complaints) or f"{count} files in order; {len(PLANTED)} planted cases as expected"
+        "\n".join(complaints)
+        or f"{count} files in order; {len(PLANTED + PLANTED_FOLDERS)} planted cases as expected"
     )
     sys.exit(1 if complaints else 0)
 
