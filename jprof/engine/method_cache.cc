@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "jprof/engine/mapped_memory.h"
+#include "common/mapped_memory.h"
 #include "jprof/engine/thread_memory.h"
 
 namespace jprof::engine {

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include "common/mapped_memory.h"
 #include "common/uninterrupted_lock.h"
-#include "jprof/engine/mapped_memory.h"
 
 namespace jprof::engine {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "common/mapped_memory.h"
 #include "jprof/engine/function_events.h"
-#include "jprof/engine/mapped_memory.h"
 #include "jprof/engine/rare_work.h"
 #include "jprof/engine/session.h"
 #include "jprof/engine/thread_memory.h"

@@ -7,7 +7,7 @@
 #include <new>
 #include <utility>
 
-#include "jprof/engine/mapped_memory.h"
+#include "common/mapped_memory.h"
 
 namespace jprof::engine {
 namespace {

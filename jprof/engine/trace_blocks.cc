@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "jprof/engine/mapped_memory.h"
+#include "common/mapped_memory.h"
 
 namespace jprof::engine {
 namespace {

@@ -9,10 +9,10 @@
 #include <cerrno>
 
 #include "common/blocked_signals.h"
+#include "common/mapped_memory.h"
 #include "common/no_file_size_signal.h"
 #include "common/uninterrupted_lock.h"
 #include "common/write_all.h"
-#include "jprof/engine/mapped_memory.h"
 
 namespace jprof::engine {
 namespace {

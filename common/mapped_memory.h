@@ -1,11 +1,11 @@
-// Memory of the engine in mappings of its own, because a probe must not call malloc.
+// Provides memory in mappings of its own, for code that must not call malloc, as a probe.
 #pragma once
 
 #include <sys/mman.h>
 
 #include <cstddef>
 
-namespace jprof::engine {
+namespace jprof {
 
 // Returns zeroed memory, of which only what is written takes space. Returns null if there is none.
 inline void* MapBytes(size_t bytes) {
@@ -25,4 +25,4 @@ void UnmapArray(T* array, size_t count) {
   if (array != nullptr) munmap(array, count * sizeof(T));
 }
 
-}  // namespace jprof::engine
+}  // namespace jprof
