@@ -10,6 +10,7 @@
 #include "model/tree/flat.h"
 #include "model/tree/readable_name.h"
 #include "model/values/whole_units.h"
+#include "reports/export/stacks.h"
 #include "tests/unit/reports/export/exported.h"
 #include "tests/unit/reports/sampled_profile.h"
 
@@ -330,6 +331,13 @@ Result<void> WholeStacks(const model::ContextTree& tree, std::string_view format
   return result;
 }
 
+model::ContextNode NodeOf(model::NodeIndex parent, uint32_t frame) {
+  model::ContextNode node;
+  node.parent = parent;
+  node.frame = frame;
+  return node;
+}
+
 // One thread with a stack of `depth` frames, each of which has the value 1; frame i is of method
 // i % methods.
 model::ContextTree OneDeepStack(uint32_t depth, uint32_t methods) {
@@ -344,8 +352,7 @@ model::ContextTree OneDeepStack(uint32_t depth, uint32_t methods) {
   tree.threads = {{"t", 1}};
   tree.roots = {0};
   for (uint32_t i = 0; i <= depth; ++i)
-    tree.nodes.push_back(
-        {.parent = i == 0 ? model::kNoNode : i - 1, .frame = i == 0 ? 0 : 1 + i % methods});
+    tree.nodes.push_back(i == 0 ? model::ContextNode() : NodeOf(i - 1, 1 + i % methods));
   tree.values.assign(tree.nodes.size(), 1);
   return tree;
 }
@@ -353,7 +360,7 @@ model::ContextTree OneDeepStack(uint32_t depth, uint32_t methods) {
 TEST(Export, StacksBeyondTheLimitAreRefusedWhereTheyAreWrittenWhole) {
   // Two million contexts below one stack of 500 frames, too short to be folded.
   model::ContextTree tree = OneDeepStack(500, 500);
-  tree.nodes.resize(2'001'000, {.parent = 500, .frame = 1});
+  tree.nodes.resize(2'001'000, NodeOf(500, 1));
   tree.values.resize(tree.nodes.size(), 1);
   for (const char* format : {"pprof", "otlp"}) {
     const Result<void> can = WholeStacks(tree, format);
