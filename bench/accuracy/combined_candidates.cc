@@ -19,7 +19,7 @@
 namespace {
 
 using jprof::Result;
-using namespace jprof::reports;
+using namespace jprof::model;
 
 constexpr char kHelp[] = R"(Usage: combined_candidates PROFILE...
 Compares estimators of the time of calling contexts on held-out sampled runs. PROFILE: a combined
