@@ -184,11 +184,13 @@ Result<void> CheckKind(const reports::Report& report, model::InputKind kind,
 Result<model::Input> OpenFor(const reports::Report* report, model::InputKind kind,
                              const ReportArguments& arguments) {
   const bool of_profiles = report == nullptr || report->Prints(model::InputKind::kProfile);
-  if (kind == model::InputKind::kProfile ? !of_profiles : report->Prints(kind))
-    return OpenNamed(arguments.directory, arguments.table);
-  auto source = OpenReported(arguments);
-  if (!source) return std::unexpected(source.error());
-  return *std::move(source);
+  if (of_profiles) {
+    auto source = OpenReported(arguments);
+    if (!source) return std::unexpected(source.error());
+    return *std::move(source);
+  }
+  if (report->Prints(kind)) return OpenNamed(arguments.directory, arguments.table);
+  return model::Open(arguments.directory, report->kinds.front(), arguments.table);
 }
 
 // Selects the directory: the first word if it is one (jprof report app.jprof), the newest profile

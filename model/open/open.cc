@@ -142,7 +142,11 @@ std::string_view DirectoryOf(const Input& input) {
 }
 
 Result<Input> Open(const std::string& directory, const TableChoice& choice) {
-  return RowOf(KindOf(directory)).open(directory, choice);
+  return Open(directory, KindOf(directory), choice);
+}
+
+Result<Input> Open(const std::string& directory, InputKind kind, const TableChoice& choice) {
+  return RowOf(kind).open(directory, choice);
 }
 
 Result<Source> OpenSource(const std::string& named, const TableChoice& choice) {

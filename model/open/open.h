@@ -45,6 +45,8 @@ struct TableChoice {
 // Opens the directory as what it is. Fails if a file cannot be read or if the table does not fit;
 // the message is for people.
 Result<Input> Open(const std::string& directory, const TableChoice& choice);
+// Opens the directory as one of this kind; the error says why it is none.
+Result<Input> Open(const std::string& directory, InputKind kind, const TableChoice& choice);
 
 // Opens one profile.
 Result<Source> OpenSource(const std::string& directory, const TableChoice& choice);
