@@ -1,4 +1,4 @@
-// The argument of a java launcher that loads the agent.
+// Makes the argument of a java launcher that loads the agent.
 #pragma once
 
 #include <string>

@@ -39,7 +39,9 @@ Result<Format> FormatOf(const CompareArguments& arguments) {
 
 // Opens a profile. Fails for a combined profile, of which the user has to choose a run.
 Result<model::Source> OpenOne(const std::string& directory, const TableChoice& table) {
-  if (auto one = CheckOneProfile(directory); !one) return std::unexpected(one.error());
+  if (!directory.empty()) {  // the newest profile is one
+    if (auto one = CheckOneProfile(directory); !one) return std::unexpected(one.error());
+  }
   return OpenProfile(directory, table);
 }
 

@@ -193,6 +193,17 @@ Result<model::Input> OpenFor(const reports::Report* report, model::InputKind kin
   return model::Open(arguments.directory, report->kinds.front(), arguments.table);
 }
 
+// Fails if the report that is named does not exist or lacks an option, before anything is opened. A
+// directory may stand in its place.
+Result<void> CheckNamed(const ReportArguments& arguments) {
+  std::error_code error;
+  if (arguments.report.empty() ||
+      (arguments.directory.empty() && fs::is_directory(arguments.report, error)))
+    return {};
+  const auto report = ChooseReport(arguments.report);
+  return report ? CheckUse(**report, arguments) : std::unexpected(report.error());
+}
+
 // Selects the directory: the first word if it is one (jprof report app.jprof), the newest profile
 // if none is named.
 Result<void> TakeDirectory(ReportArguments& arguments) {
@@ -215,6 +226,7 @@ Result<void> TakeDirectory(ReportArguments& arguments) {
 
 Result<void> Run(ReportArguments arguments) {
   if (auto set = SetOptions(arguments); !set) return set;
+  if (auto used = CheckNamed(arguments); !used) return used;
   if (auto taken = TakeDirectory(arguments); !taken) return taken;
   const model::InputKind kind = model::KindOf(arguments.directory);
   const auto named = ReportFor(arguments, kind);

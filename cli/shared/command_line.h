@@ -1,5 +1,5 @@
-// Declares the arguments of a command. A face over CLI11, whose headers take seconds to compile:
-// only the files that parse the command line or walk its declarations include them.
+// Declares the arguments of a command. It hides CLI11, whose headers take seconds to compile: only
+// the files that parse the command line or walk its declarations include them.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace jprof::cli {
 
 struct CommandNode;
 
-// An option or a positional argument that was declared. Each function adds a rule to it, which is
-// checked when the command line is parsed.
+// Refers to an option or a positional argument that was declared. Functions that return a Declared
+// add a rule, which is checked when the command line is parsed, or a detail of the help.
 class Declared {
  public:
   explicit Declared(CLI::Option* option) : option_(option) {}
@@ -35,11 +35,12 @@ class Declared {
   Declared Excludes(const char* other) const;
   Declared Needs(const char* other) const;
 
-  // The value may be left out.
+  // Permits to leave out the value.
   Declared OptionalValue() const;
-  // One occurrence may have several values, at least one.
+  // Permits several values in one occurrence, at least one.
   Declared SeveralValues() const;
-  // Each occurrence has one value, which becomes another item of the list.
+  // Permits several occurrences, each with one value, which becomes another item of the list. The
+  // help shows one.
   Declared OneValueEach() const;
   // Prints the value that the variable has now as the default in the help.
   Declared ShowDefault() const;

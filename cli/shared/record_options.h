@@ -27,7 +27,7 @@ void AddCommandOptions(CommandLine line, TypedOptions& typed);
 // Fails with kWrongUse if there is no command behind "--", or an argument that is not declared.
 Result<void> CheckCommand(const CommandLine& line, const Command& command);
 
-// The arguments for a JVM that runs already.
+// Holds the arguments for a JVM that runs already.
 struct AttachArguments {
   std::string pid;        // --pid; empty if not given
   uint64_t duration = 0;  // seconds of --duration in commands that have none for the agent

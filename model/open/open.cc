@@ -10,6 +10,7 @@
 #include "model/combined/combined_contexts.h"
 #include "model/itrace/arc_contexts.h"
 #include "profile/files/printable_text.h"
+#include "profile/files/layout.h"
 #include "profile/files/recording_meta.h"
 #include "profile/read/combined.h"
 
@@ -18,9 +19,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Returns whether the directory has samples, with or without a description of the recording.
 bool IsTicks(const fs::path& directory) {
   std::error_code error;
-  return fs::exists(directory / profile::kRecordingFile, error);
+  const auto has = [&](const char* file) { return fs::exists(directory / file, error); };
+  return has(profile::kRecordingFile) ||
+         (has(profile::kSamplesFile) && !has(profile::kControlFile));
 }
 
 // A kind of directory: how to recognise it, what it is called, and how it is opened.

@@ -16,10 +16,10 @@
 
 namespace jprof::model {
 
-// The kinds of directories, in the order of Input's alternatives.
+// Names the kinds of directories, in the order of Input's alternatives.
 enum class InputKind : uint8_t { kProfile, kCombined, kTicks, kTrace };
 
-// An opened directory.
+// Owns what was opened.
 using Input = std::variant<Source, Combined, Recording, ArcRecording>;
 
 // Returns what the directory holds, by its files; kProfile also if it holds nothing that is known.
@@ -31,7 +31,7 @@ std::string_view NameOf(InputKind kind);
 inline InputKind KindOf(const Input& input) { return static_cast<InputKind>(input.index()); }
 std::string_view DirectoryOf(const Input& input);
 
-// The options for calibration. Without a file, the profile's own table is used, else the user's
+// States which calibration table to use. Without a file, the profile's own table is used, else the user's
 // table that fits, else none.
 struct TableChoice {
   std::string file;           // --table

@@ -1,5 +1,5 @@
-// A hash table from numbers to indices for lookups in loops over millions of records. It uses open
-// addressing, and nothing is removed.
+// Provides a hash table from numbers to indices for lookups in loops over millions of records. It
+// uses open addressing, and nothing is removed.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,8 @@ class FlatMap {
 
   size_t At(uint64_t key) const {
     const size_t mask = slots_.size() - 1;
-    size_t at = (key * 0x9e3779b97f4a7c15u) >> 20 & mask;
+    // Multiplicative hashing (Knuth): only the highest bits of the product depend on all of the key.
+    size_t at = (key * 0x9e3779b97f4a7c15u) >> shift_;
     while (slots_[at].key != key && slots_[at].value != kNone) at = (at + 1) & mask;
     return at;
   }
@@ -48,12 +49,14 @@ class FlatMap {
   void Grow() {
     std::vector<Slot> old(slots_.size() * 2);
     old.swap(slots_);
+    --shift_;
     for (const Slot& slot : old) {
       if (slot.value != kNone) Find(slot.key) = slot;
     }
   }
 
   std::vector<Slot> slots_;
+  int shift_ = 58;  // 64 less the bits of an index into slots_
   size_t used_ = 0;
 };
 

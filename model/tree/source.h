@@ -34,10 +34,10 @@ struct Source {
   std::optional<profile::MergedMeta> merged = {};  // what it was merged from
 };
 
-// The order of siblings.
+// States the order of siblings.
 enum class Sort { kFirst, kBase, kCalls };
 
-// What to load of a profile's tree, and in which order.
+// States what to load of a profile's tree, and in which order.
 struct ForestOptions {
   bool merged = false;         // all threads as one tree
   std::optional<Sort> sort;    // order of siblings; by default kFirst (first called first)

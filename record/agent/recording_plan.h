@@ -12,7 +12,7 @@
 
 namespace jprof::record {
 
-// The plan of a recording of a command. Its JVMs get all options from the command line or a
+// Plans the recording of a command. Its JVMs get all options from the command line or a
 // variable of their own, so that JPROFOPTS, which is among them, is empty for the command.
 struct RecordingPlan {
   Launch launch;
@@ -31,7 +31,7 @@ struct RecordingPlan {
 Result<RecordingPlan> PlanRecording(const TypedOptions& typed,
                                     const std::vector<std::string>& command, bool inside = false);
 
-// The plan of a recording of a JVM that runs.
+// Plans the recording of a JVM that runs.
 struct AttachPlan {
   std::filesystem::path agent_library;
   options::AgentOptions options;  // with those of JPROFOPTS; `out` is absolute

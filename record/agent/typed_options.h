@@ -11,7 +11,7 @@
 
 namespace jprof::record {
 
-// The command line of `jprof callflow|calltree|trace|scs|profile`.
+// Holds the command line of `jprof callflow|calltree|trace|scs|profile`.
 struct TypedOptions {
   options::AgentOptions options;              // the mode is set before the command line is parsed
   std::vector<std::string> events;            // NAME[=N] of --event; Resolve looks the names up

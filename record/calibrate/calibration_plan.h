@@ -9,7 +9,7 @@
 
 namespace jprof::record {
 
-// The options as typed.
+// Holds the options as typed.
 struct CalibrationRequest {
   std::string java;              // a java program or the folder of a JDK; empty for the usual one
   std::string agent;             // the agent library; empty for the usual one

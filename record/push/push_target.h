@@ -10,7 +10,7 @@
 
 namespace jprof::record {
 
-// The environment variable whose value is sent as the header Authorization.
+// Names the environment variable whose value is sent as the header Authorization.
 inline constexpr char kAuthorization[] = "JPROF_PUSH_AUTHORIZATION";
 
 enum class PushServer { kPyroscope, kParca };

@@ -1,4 +1,4 @@
-// A folder for temporary files, which is removed with everything in it.
+// Owns a folder for temporary files, and removes it with everything in it.
 #pragma once
 
 #include <stdlib.h>

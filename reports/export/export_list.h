@@ -9,7 +9,7 @@
 
 namespace jprof::reports {
 
-// What to export.
+// Holds what is exported.
 struct ExportInput {
   std::string name;  // of the profile, without folders and extension
   model::Input input;

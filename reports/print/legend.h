@@ -1,4 +1,4 @@
-// The legend in the head of a text report.
+// Formats the legend in the head of a text report.
 #pragma once
 
 #include <initializer_list>
