@@ -51,6 +51,10 @@ Declared Declared::SeveralValues() const { return Declared(option_->expected(1, 
 
 Declared Declared::OneValueEach() const { return Declared(option_->allow_extra_args(false)); }
 
+Declared Declared::Repeatable() const {
+  return Declared(option_->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll));
+}
+
 Declared Declared::ShowDefault() const { return Declared(option_->capture_default_str()); }
 
 bool Declared::IsGiven() const { return option_->count() > 0; }

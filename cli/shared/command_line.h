@@ -39,9 +39,10 @@ class Declared {
   Declared OptionalValue() const;
   // Permits several values in one occurrence, at least one.
   Declared SeveralValues() const;
-  // Permits several occurrences, each with one value, which becomes another item of the list. The
-  // help shows one.
+  // Permits several occurrences, each with one value, which becomes another item of the list.
   Declared OneValueEach() const;
+  // Does the same, and the help shows one value.
+  Declared Repeatable() const;
   // Prints the value that the variable has now as the default in the help.
   Declared ShowDefault() const;
 

@@ -26,7 +26,7 @@ void AddFlag(CommandLine line, const options::Option& option, TypedOptions& type
     if (!done && !typed.error) typed.error = std::move(done.error());
   };
   if (option.flag == "--event") {
-    line.Option(flag, typed.events, "E[=N]", help).OneValueEach();
+    line.Option(flag, typed.events, "E[=N]", help).Repeatable();
   } else if (option.flag == "--metrics") {
     line.Option(flag, typed.metrics, std::string(option.argument), help);
   } else if (option.NeedsValue()) {

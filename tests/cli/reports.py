@@ -291,6 +291,26 @@ class Made(unittest.TestCase):
         self.assertIn("NS/CALL", self.run_jprof("report", "log-rt", combined))
         self.assertNotIn("NS/CALL", self.run_jprof("report", "log-rt", counted))
 
+    def test_a_report_of_another_kind_than_the_directory_is_refused(self):
+        combined, counted, _ = self.combine()
+        for report, directory, says in (
+                ("arc", counted, "has no branches"), ("combined", counted, "not a combined profile"),
+                ("tprof", counted, "cannot read"), ("arc", combined, "is a combined profile; its "),
+                ("tprof", combined, "is a combined profile; its report: jprof report combined")):
+            self.assertIn(says, self.run_jprof("report", report, directory, status=2))
+
+    def test_files_of_the_working_directory_make_no_recording_of_it(self):
+        shutil.copytree(self.profile, os.path.join(self.folder, "newest.jprof"))
+        os.mkdir(os.path.join(self.folder, "branches"))
+        self.run_jprof("compare")
+
+    def test_samples_alone_are_a_recording_of_ticks(self):
+        recording = os.path.join(self.folder, "ticks.jprof")
+        os.mkdir(recording)
+        made.write(recording, "samples", b"x")
+        self.assertIn("is not a recording of jprof tprof",
+                      self.run_jprof("report", recording, status=2))
+
     def test_what_is_wrong_with_a_combined_profile_is_named(self):
         combined, counted, sampled = self.combine()
         said = self.run_jprof("report", "combined", counted, status=2)
