@@ -9,8 +9,8 @@
 #include "common/shell_word.h"
 #include "model/combined/combined_contexts.h"
 #include "model/itrace/arc_contexts.h"
-#include "profile/files/printable_text.h"
 #include "profile/files/layout.h"
+#include "profile/files/printable_text.h"
 #include "profile/files/recording_meta.h"
 #include "profile/read/combined.h"
 

@@ -31,8 +31,8 @@ std::string_view NameOf(InputKind kind);
 inline InputKind KindOf(const Input& input) { return static_cast<InputKind>(input.index()); }
 std::string_view DirectoryOf(const Input& input);
 
-// States which calibration table to use. Without a file, the profile's own table is used, else the user's
-// table that fits, else none.
+// States which calibration table to use. Without a file, the profile's own table is used, else the
+// user's table that fits, else none.
 struct TableChoice {
   std::string file;           // --table
   bool uncalibrated = false;  // do not subtract the profiler's overhead

@@ -39,7 +39,7 @@ class FlatMap {
 
   size_t At(uint64_t key) const {
     const size_t mask = slots_.size() - 1;
-    // Multiplicative hashing (Knuth): only the highest bits of the product depend on all of the key.
+    // Multiplicative hashing (Knuth): the highest bits of the product depend on all of the key.
     size_t at = (key * 0x9e3779b97f4a7c15u) >> shift_;
     while (slots_[at].key != key && slots_[at].value != kNone) at = (at + 1) & mask;
     return at;
