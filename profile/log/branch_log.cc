@@ -177,10 +177,10 @@ Result<void> BranchWriter::Close(uint64_t end_ns) {
 }
 
 Result<BranchLog> BranchLog::Read(const std::string& path, uint64_t memory) {
-  auto file = ReadLogFile(path, memory / kBranchMemoryPerByte);
+  const auto file = OpenLogFile(path);
   if (!file) return std::unexpected(file.error());
-  if (file->size > memory / kBranchMemoryPerByte) return NotEnoughMemory(path, memory);
-  return Parse(std::move(file->bytes), path);
+  if (file->size() > memory / kBranchMemoryPerByte) return NotEnoughMemory(path, memory);
+  return Parse(file->ReadAll(file->size()), path);
 }
 
 Result<BranchLog> BranchLog::Parse(std::string bytes, const std::string& name) {

@@ -8,7 +8,6 @@
 
 #include "common/errno_text.h"
 #include "common/private_file.h"
-#include "profile/read/reader_file.h"
 
 namespace jprof::profile {
 
@@ -40,13 +39,13 @@ Result<void> LogWriter::Close() {
   return {};
 }
 
-Result<LogBytes> ReadLogFile(const std::string& path, uint64_t most) {
+Result<ReaderFile> OpenLogFile(const std::string& path) {
   struct stat status;
   if (stat(path.c_str(), &status) != 0) return Fail("cannot read {}: {}", path, ErrnoText());
   if (!S_ISREG(status.st_mode)) return Fail("{} is not a regular file", path);
-  const ReaderFile file(AT_FDCWD, path.c_str());
+  ReaderFile file(AT_FDCWD, path.c_str());
   if (!file.exists()) return Fail("cannot read {}: {}", path, ErrnoText());
-  return LogBytes{.bytes = file.ReadAll(most), .size = file.size()};
+  return file;
 }
 
 Result<LogHeader> TakeLogHeader(ByteCursor& content, const LogFormat& format,

@@ -9,6 +9,7 @@
 
 #include "common/bytes.h"
 #include "common/result.h"
+#include "profile/read/reader_file.h"
 
 namespace jprof::profile {
 
@@ -51,14 +52,8 @@ class LogWriter {
   int error_ = 0;
 };
 
-// The content of a log's file.
-struct LogBytes {
-  std::string bytes;
-  uint64_t size = 0;  // of the file, which may be more than was read
-};
-
-// Reads a file, or as much of it as `most` bytes. Fails if it does not exist or is no regular file.
-Result<LogBytes> ReadLogFile(const std::string& path, uint64_t most);
+// Opens a file to read it. Fails if it does not exist or is no regular file.
+Result<ReaderFile> OpenLogFile(const std::string& path);
 
 // Takes the header from the content of a file. Fails if it is not of this format and version;
 // `name` is for the message.

@@ -123,14 +123,15 @@ Result<void> SampleWriter::Close(uint64_t end_ns) {
 }
 
 Result<SampleLog> SampleLog::Read(const std::string& path, uint64_t memory) {
-  auto file = ReadLogFile(path, memory / kMemoryPerByte);
+  const auto file = OpenLogFile(path);
   if (!file) return std::unexpected(file.error());
-  const uint64_t read = file->bytes.size();
-  if (read == memory / kMemoryPerByte && file->size > read) return NotEnoughMemory(path, memory);
-  auto log = Parse(file->bytes, path);
-  if (log && read < file->size)
+  const std::string bytes = file->ReadAll(memory / kMemoryPerByte);
+  const uint64_t read = bytes.size(), size = file->size();
+  if (read == memory / kMemoryPerByte && size > read) return NotEnoughMemory(path, memory);
+  auto log = Parse(bytes, path);
+  if (log && read < size)
     log->damages_.push_back(
-        fmt::format("{}: not read from byte {} on, it has {} bytes", path, read, file->size));
+        fmt::format("{}: not read from byte {} on, it has {} bytes", path, read, size));
   return log;
 }
 
