@@ -33,10 +33,10 @@ extern __thread bool in_rare_work __attribute__((tls_model("initial-exec")));
   thread.cursor.trace_end = end;
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
-inline bool IsWritingTrace(const Thread& thread) {
+[[gnu::always_inline]] inline bool IsWritingTrace(const Thread& thread) {
   return thread.timeline.block != nullptr && thread.cursor.trace_end == nullptr;
 }
-inline void StopWritingTrace(Thread& thread) {
+[[gnu::always_inline]] inline void StopWritingTrace(Thread& thread) {
   profile::TraceBlock* const block = thread.timeline.block;
   if (block == nullptr) return;
   SetTraceEnd(thread, reinterpret_cast<uint8_t*>(block) + profile::kTraceBlockBytes);

@@ -20,6 +20,7 @@ class ThreadRegistry {
   // States that signal handlers may have events, or end a recording: they must not interrupt a
   // holder of the lock. Java code alone is spared the system calls.
   static void ExpectEventsInHandlers() { events_in_handlers_ = true; }
+  static bool events_in_handlers() { return events_in_handlers_; }
 
   // Returns the calling thread's state, which is created at its first event, or null if the thread
   // cannot be recorded.

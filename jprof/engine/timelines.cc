@@ -6,6 +6,7 @@
 #include "common/uninterrupted_lock.h"
 #include "jprof/engine/rare_work.h"
 #include "jprof/engine/thread_memory.h"
+#include "jprof/engine/thread_registry.h"
 #include "jprof/engine/tree.h"
 
 namespace jprof::engine {
@@ -33,6 +34,13 @@ void AttributeTime(Thread& thread) {
 }
 
 }  // namespace
+
+// A handler with hooks may interrupt any thread, also one of a session without functions.
+class Timelines::Guard : UninterruptedLock<SpinLock> {
+ public:
+  explicit Guard(Timelines& timelines)
+      : UninterruptedLock(timelines.lock_, ThreadRegistry::events_in_handlers()) {}
+};
 
 bool Timelines::Open(Timeline& timeline, uint32_t flags) {
   if (timeline.record == nullptr) timeline.record = writer_.AllocateThread();
@@ -112,7 +120,7 @@ Timeline* Timelines::Take(uint64_t virtual_thread) {
     std::strcpy(timeline->record->name, "virtual threads");
     return timeline;
   }
-  const UninterruptedLock guard(lock_, sources_.has_functions());
+  const Guard guard(*this);
   Push(unopened_, *timeline);
   return nullptr;
 }
@@ -120,7 +128,7 @@ Timeline* Timelines::Take(uint64_t virtual_thread) {
 // Returns the timeline of the virtual thread or, if it has none, of one that ended. Returns null if
 // there is none.
 Timeline* Timelines::TakeOpen(uint64_t virtual_thread) {
-  const UninterruptedLock guard(lock_, sources_.has_functions());
+  const Guard guard(*this);
   Timeline** link = &parked_[virtual_thread % kParkedBuckets];
   for (; *link != nullptr; link = &(*link)->next) {
     if ((*link)->virtual_thread == virtual_thread) return Pop(*link);
@@ -130,14 +138,14 @@ Timeline* Timelines::TakeOpen(uint64_t virtual_thread) {
 
 // Returns a timeline that could not be opened before, which may already have a row, or null.
 Timeline* Timelines::TakeUnopened() {
-  const UninterruptedLock guard(lock_, sources_.has_functions());
+  const Guard guard(*this);
   return Pop(unopened_);
 }
 
 void Timelines::Park(Timeline& timeline, uint64_t virtual_thread) {
   const bool ended = timeline.cursor.top == timeline.frames + 1;
   timeline.virtual_thread = virtual_thread;
-  const UninterruptedLock guard(lock_, sources_.has_functions());
+  const Guard guard(*this);
   Push(ended ? free_ : parked_[virtual_thread % kParkedBuckets], timeline);
 }
 

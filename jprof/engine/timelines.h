@@ -37,6 +37,7 @@ class Timelines {
   void Close();
 
  private:
+  class Guard;
   static constexpr uint32_t kParkedBuckets = 4096;
 
   void SwitchTo(Thread& thread, uint64_t continuation, uint64_t identity);

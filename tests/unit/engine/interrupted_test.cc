@@ -294,6 +294,38 @@ TEST_F(InterruptedTest, LocksAreNotHeldWhereAHandlerRuns) {
   EXPECT_GT(handled, 100u);
 }
 
+// The handler uses a session that has no functions itself, beside one that has.
+Thread* switched_thread;
+TEST_F(InterruptedTest, LocksOfASessionWithoutFunctionsAreNotHeldEither) {
+  Start<CountTree>();
+  Session session;
+  SessionOptions options;
+  options.clock = false;
+  options.files.directory = directory_ + "/without";
+  ASSERT_TRUE(session.Start(std::move(options), &names_));
+  Thread* const thread = session.threads().ThreadOf(static_cast<uint32_t>(gettid()));
+  switched_thread = session.threads().ThreadOf(static_cast<uint32_t>(gettid()));
+  ASSERT_TRUE(thread != nullptr && switched_thread != nullptr);
+  held_session = &session;
+  alarm(kLongest / 10);
+  const auto mount = [&] { session.timelines().SwitchToVirtualThread(*thread, 1); };
+  const auto unmount = [&] { session.timelines().SwitchToVirtualThread(*thread, 0); };
+  in_handler = [] {
+    ++handled;
+    held_session->timelines().SwitchToVirtualThread(*switched_thread,
+                                                    switched_thread->continuation == 0 ? 2 : 0);
+  };
+  mount();  // both virtual threads get their timelines before they are interrupted
+  in_handler();
+  unmount();
+  in_handler();
+  AtEveryStep(kOften, mount, unmount);
+  AtEveryStep(kOften, unmount, mount);
+  EXPECT_GT(handled, 100u);
+  session.Finish();
+  session.Close();
+}
+
 // Session::Close in another thread, at each of the first instructions of ThreadRegistry::Detach.
 // They are those before Detach has the lock; later, Close waits for the thread that detaches.
 std::atomic<bool> close_now, closed;
