@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/fd.h"
+#include "common/no_memory.h"
 #include "jprof/agent/lifecycle.h"
 #include "jprof/hookit/hook_recording.h"
 #include "jprof/setup/meta.h"
@@ -15,12 +16,13 @@
 namespace jprof::agent {
 
 Agent::Agent(JavaVM* java, JNIEnv* attaching, jvmtiEnv* jvmti, options::AgentOptions options,
-             setup::Plan plan, std::string directory)
+             setup::Plan plan, engine::Session* hooks, std::string directory)
     : java_(java),
       attaching_(attaching),
       jvmti_(jvmti),
       options_(std::move(options)),
       plan_(std::move(plan)),
+      hooks_(hooks),
       directory_(std::move(directory)) {}
 
 // The profile has its metadata before the first event.
@@ -55,6 +57,7 @@ Result<void> Agent::OpenCalls() {
                                         .jvmti = jvmti_,
                                         .options = options_,
                                         .plan = plan_,
+                                        .hooks = hooks_,
                                         .directory = directory_,
                                         .attached = attached()});
   return calls_->Open(events_, existing_);
@@ -102,19 +105,21 @@ Result<void> Agent::Join() {
   return begun;
 }
 
+// Each part begins, and ends, even if there was no memory for another.
 Result<void> Agent::Begin(JNIEnv* jni, std::span<const ExistingThread> threads) {
   Result<void> begun;
-  if (calls_) begun = calls_->Begin(jni, threads);
-  jit_log_.Begin(jni, threads);
-  if (calls_) calls_->BeginSampling(jni);
+  if (calls_) begun = FailWithoutMemory([&] { return calls_->Begin(jni, threads); });
+  if (!begun && attached()) return begun;
+  NoteIfNoMemory([&] { jit_log_.Begin(jni, threads); });
+  if (calls_) NoteIfNoMemory([&] { calls_->BeginSampling(jni); });
   return begun;
 }
 
 void Agent::End(JNIEnv* jni) {
   const std::lock_guard guard(ending_);
   if (std::exchange(ended_, true)) return;
-  if (calls_) calls_->End(jni);
-  jit_log_.End(jni);
+  if (calls_) NoteIfNoMemory([&] { calls_->End(jni); });
+  NoteIfNoMemory([&] { jit_log_.End(jni); });
 }
 
 void Agent::DisableEvents() {

@@ -24,10 +24,11 @@ namespace jprof::agent {
 
 class Agent {
  public:
-  // Opens nothing. `directory` is that of the profile. `attaching` belongs to the calling Java
-  // thread; it is null when the JVM starts.
+  // Opens nothing. `hooks` is the session of the hooks if it is joined, or null (agent_session.h).
+  // `directory` is that of the profile. `attaching` belongs to the calling Java thread; it is null
+  // when the JVM starts.
   Agent(JavaVM* java, JNIEnv* attaching, jvmtiEnv* jvmti, options::AgentOptions options,
-        setup::Plan plan, std::string directory);
+        setup::Plan plan, engine::Session* hooks, std::string directory);
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
@@ -37,7 +38,7 @@ class Agent {
 
   // Begins the rest, in VMInit or in a running JVM. `threads` are the threads that exist, or in
   // VMInit the calling one. `jni` belongs to the calling thread, here and below. Fails if no calls
-  // are counted.
+  // are counted: in a running JVM nothing else begins then, but in VMInit the rest does.
   Result<void> Begin(JNIEnv* jni, std::span<const ExistingThread> threads);
 
   // Ends the recording and completes the profile. Only the first call has an effect, as the VM and
@@ -75,6 +76,7 @@ class Agent {
   jvmtiEnv* const jvmti_;
   const options::AgentOptions options_;
   const setup::Plan plan_;
+  engine::Session* const hooks_;
   const std::string directory_;
 
   JvmtiEvents events_;

@@ -6,16 +6,15 @@
 
 namespace jprof::agent {
 
-bool JoinsHooks(const setup::Plan& plan) {
+engine::Session* SessionOfHooks(const setup::Plan& plan) {
   const hookit::OwnRecording& hooks = hookit::Own();
-  return hooks.session != nullptr && plan.source == setup::Source::kProbe &&
-         hooks.kind == plan.kind;
+  return plan.source == setup::Source::kProbe && hooks.kind == plan.kind ? hooks.session : nullptr;
 }
 
-AgentSession::AgentSession(const setup::Plan& plan)
+AgentSession::AgentSession(const setup::Plan& plan, engine::Session* hooks)
     : plan_(plan),
-      own_(JoinsHooks(plan) ? nullptr : new engine::Session),
-      session_(own_ ? *own_ : *hookit::Own().session) {}
+      own_(hooks != nullptr ? nullptr : new engine::Session),
+      session_(own_ ? *own_ : *hooks) {}
 
 Result<void> AgentSession::Begin(engine::SessionOptions options, engine::MethodSource& methods,
                                  bool with_functions) {

@@ -10,13 +10,13 @@
 
 namespace jprof::agent {
 
-// Returns whether the hooks have begun a recording that the JVM's methods belong to.
-bool JoinsHooks(const setup::Plan& plan);
+// Returns the session of the hooks if the JVM's methods belong to it, or null.
+engine::Session* SessionOfHooks(const setup::Plan& plan);
 
 class AgentSession {
  public:
-  // `plan` must exist as long as the object.
-  explicit AgentSession(const setup::Plan& plan);
+  // `hooks` is what SessionOfHooks has returned. `plan` must exist as long as the object.
+  AgentSession(const setup::Plan& plan, engine::Session* hooks);
 
   engine::Session& session() { return session_; }
 

@@ -12,7 +12,7 @@ namespace jprof::agent {
 
 CallRecording::CallRecording(const Setting& setting)
     : setting_(setting),
-      session_(setting.plan),
+      session_(setting.plan, setting.hooks),
       focus_(setting.options),
       threads_(session(), setting.jvmti, setting.attached),
       method_reuse_(session()) {

@@ -31,6 +31,7 @@ class CallRecording {
     jvmtiEnv* jvmti;
     const options::AgentOptions& options;
     const setup::Plan& plan;
+    engine::Session* hooks;        // that of the hooks if it is joined, or null
     const std::string& directory;  // of the profile
     bool attached;                 // whether the agent begins in a running JVM
   };

@@ -82,15 +82,16 @@ Result<std::string> StartAgent(JavaVM* java, JNIEnv* jni, options::AgentOptions 
     for (const std::string& line : options.lowered)
       setup::PrintMessage(line + "; FORCE_RATE keeps the rate");
   }
-  auto directory = JoinsHooks(*plan) ? Result<std::string>(hookit::Own().directory)
-                                     : setup::MakeProfileDirectory(options);
+  engine::Session* const hooks = SessionOfHooks(*plan);
+  auto directory = hooks != nullptr ? Result<std::string>(hookit::Own().directory)
+                                    : setup::MakeProfileDirectory(options);
   if (!directory || directory->empty()) {
     jvmti->DisposeEnvironment();
     return directory;
   }
   const std::string made = setup::FullPath(*directory);
-  Agent* const agent =
-      new Agent(java, jni, jvmti, std::move(options), *std::move(plan), *std::move(directory));
+  Agent* const agent = new Agent(java, jni, jvmti, std::move(options), *std::move(plan), hooks,
+                                 *std::move(directory));
   Publish(*agent);
   HandleForks();
   const Result<void> opened = FailWithoutMemory([&] { return agent->Open(); });
