@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <mutex>
 #include <ranges>
 #include <string>
 #include <string_view>
@@ -90,6 +91,10 @@ Result<std::string> OutcomeOf(JavaVM* java, std::string_view text, bool collect)
   return std::string(control::kOk) + control::JoinFacts(facts);
 }
 
+Result<std::string> Busy() {
+  return Fail("another recording of this JVM is being started or ended; try again");
+}
+
 // Returns whether the client has removed the file. It does so when it gives up, for example because
 // the JVM's threads did not reach a safepoint for a long time.
 bool IsRemoved(int reply) {
@@ -100,14 +105,19 @@ bool IsRemoved(int reply) {
 // Ends a recording whose client has given up.
 void EndUnattended(JavaVM* java) { (void)Execute(java, {.detach = true}); }
 
+// Threads of the program may load the agent, too, at the same time as the JVM's. One of them is
+// served at a time: an agent is not detached while it opens. The others do not wait, because the
+// one that is served may wait for them.
 jint OnAttach(JavaVM* java, std::string_view text) {
+  static std::mutex serving;
+  const std::unique_lock served(serving, std::try_to_lock);
   const std::string path = ReplyOf(text);
   const Fd reply = path.empty() ? Fd() : OpenReply(path);
   if (!path.empty() && !reply) {
     setup::PrintMessage("cannot write the reply to " + path + ": " + ErrnoText());
     return JNI_ERR;
   }
-  const auto outcome = OutcomeOf(java, text, !path.empty());
+  const auto outcome = served ? OutcomeOf(java, text, !path.empty()) : Busy();
   const std::string line = control::OneLine(outcome ? *outcome : outcome.error().message);
   if (reply) {
     WriteAll(reply.get(), line + "\n");

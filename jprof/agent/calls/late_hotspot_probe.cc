@@ -29,18 +29,20 @@ Result<void> LateHotspotProbe::Begin(JNIEnv* jni) {
     setup::PrintMessage("methods out of focus are not recorded, but they run with probes");
   if (context_.options.keep_intrinsics)
     setup::PrintMessage("compiled code uses no intrinsics, and all calls are counted");
-  auto installed = probe_.Install(found_.vm.vm, context_.plan.kind, {}, jni);
+  auto installed = probe_->Install(found_.vm.vm, context_.plan.kind, {}, jni);
   if (installed) context_.threads.RecordWholeThreads();
   return installed;
 }
 
 Result<void> LateHotspotProbe::End(JNIEnv* jni) {
+  if (!probe_) return {};
   context_.session.ExpectProbesToEnd(true);
-  const auto removed = probe_.Remove(jni);
+  const auto removed = probe_->Remove(jni);
   if (!removed) {
     context_.session.ExpectProbesToEnd(false);
     return std::unexpected(removed.error());
   }
+  probe_.reset();
   if (!*removed) setup::PrintMessage("a compilation that began before the end is still running");
   return {};
 }

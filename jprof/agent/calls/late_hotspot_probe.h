@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "jprof/agent/calls/hotspot_probe.h"
 #include "jprof/hotspot/probe/late_probe.h"
@@ -25,7 +26,7 @@ class LateHotspotProbe final : public CallSource {
   LateHotspotProbe(const CallContext& context, FoundProbe found, hotspot::LateProbe probe);
 
   FoundProbe found_;
-  hotspot::LateProbe probe_;
+  std::optional<hotspot::LateProbe> probe_;  // null when it has ended
 };
 
 }  // namespace jprof::agent

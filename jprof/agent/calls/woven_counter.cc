@@ -127,7 +127,7 @@ Result<void> WovenCounter::BeginEvents() {
 
 Result<void> WovenCounter::End(JNIEnv* jni) {
   if (counter_ == nullptr) {
-    Unpublish<WovenCounter>();
+    Unpublish(*this);
     return {};
   }
   jvmtiEnv* const jvmti = context_.jvmti;
@@ -136,7 +136,7 @@ Result<void> WovenCounter::End(JNIEnv* jni) {
   jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_LOAD, nullptr);
   classes_.Close(jni);
   SetRegion(jni, kNoRegion);
-  Unpublish<WovenCounter>();
+  Unpublish(*this);
   jni->DeleteGlobalRef(counter_);
   counter_ = nullptr;
   return {};

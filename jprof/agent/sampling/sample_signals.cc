@@ -84,7 +84,6 @@ void RequestSample(uint32_t tid) {
 }
 
 Result<void> SampleSignals::Open(bool timers, bool requests) {
-  Publish(*this);
   for (const auto& [signal, wanted] :
        {std::pair{kTimerSignal, timers}, {kRequestSignal, requests}}) {
     if (!wanted) continue;
@@ -95,13 +94,14 @@ Result<void> SampleSignals::Open(bool timers, bool requests) {
     }
     installed_.push_back({signal, before});
   }
+  Publish(*this);
   return {};
 }
 
 void SampleSignals::Close() {
   for (const Installed& one : installed_) RestoreHandler(one.signal, OnSignal, one.before);
   installed_.clear();
-  Unpublish<SampleSignals>();
+  Unpublish(*this);
 }
 
 std::optional<SampleSignals::Taken> SampleSignals::TakenOver() const {

@@ -44,8 +44,8 @@ class SampleSignals {
   SampleSignals& operator=(const SampleSignals&) = delete;
   ~SampleSignals() { Close(); }
 
-  // Installs the handler of the signals that are needed, which does nothing while InUse does not
-  // find this object. Fails if one of them already has a handler; then nothing is changed.
+  // Installs the handler of the signals that are needed, and then lets it find this object. Fails
+  // if one of them already has a handler; then nothing is changed, and no handler uses the object.
   Result<void> Open(bool timers, bool requests);
   // Restores the previous handlers and discards pending signals. Call this once all timers are
   // closed and no sample is requested any more.

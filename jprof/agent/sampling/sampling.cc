@@ -67,9 +67,10 @@ Result<std::unique_ptr<Sampling>> Sampling::Open(const Setting& setting) {
   if (!recorder) return std::unexpected(recorder.error());
   std::unique_ptr<Sampling> sampling(
       new Sampling(setting, *std::move(recorder), *std::move(timers)));
-  if (auto opened = sampling->OpenSignals(); !opened) return std::unexpected(opened.error());
   if (auto opened = sampling->vm_.Open(setting.java, *sampling); !opened)
     return std::unexpected(opened.error());
+  // Last: after this the signal handler may use the object, which then must not be freed here.
+  if (auto opened = sampling->OpenSignals(); !opened) return std::unexpected(opened.error());
   return sampling;
 }
 

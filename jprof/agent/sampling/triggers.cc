@@ -111,7 +111,7 @@ void VmTriggers::Allocated(const VmEvent& event, jlong size) const {
 }
 
 VmTriggers::~VmTriggers() {
-  Unpublish<VmTriggers>();
+  Unpublish(*this);
   if (jvmti_ == nullptr) return;
   // The interval belongs to the VM, not to an environment.
   if (interval_set_) jvmti_->SetHeapSamplingInterval(kDefaultHeapInterval);
@@ -123,8 +123,12 @@ Result<void> VmTriggers::Open(JavaVM* java) {
   if (jvmti_ == nullptr) return Fail("this JVM has no JVMTI");
   if (auto added = AddCapabilities(); !added) return added;
   AddEvents();
-  Publish(*this);
   return SetHeapSampling(MajorVersion(java));
+}
+
+void VmTriggers::Begin() {
+  Publish(*this);
+  events_.Install(jvmti_);
 }
 
 Result<void> VmTriggers::AddCapabilities() const {

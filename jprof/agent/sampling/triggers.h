@@ -40,7 +40,7 @@ class VmTriggers {
   // use) if the triggers exclude each other.
   Result<void> Open(JavaVM* java);
   // Enables the events. Call this after Open.
-  void Begin() const { events_.Install(jvmti_); }
+  void Begin();
   // Disables the events. No callback begins from now on, but some may be in progress.
   void End() const { events_.Uninstall(jvmti_); }
 

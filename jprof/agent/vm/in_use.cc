@@ -25,7 +25,7 @@ void PartSlot::Publish(void* part) {
 }
 
 void UnpublishAll() {
-  for (PartSlot* slot = slots; slot != nullptr; slot = slot->next_) slot->Unpublish();
+  for (PartSlot* slot = slots; slot != nullptr; slot = slot->next_) slot->part_.store(nullptr);
   constexpr timespec kPause = {0, 1'000'000};
   while (uses.load() != 0) nanosleep(&kPause, nullptr);
 }

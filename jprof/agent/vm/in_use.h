@@ -13,8 +13,11 @@ namespace jprof::agent {
 class PartSlot {
  public:
   void* part() const { return part_.load(); }
+  // Requires that no other thread publishes a part, and that the part exists until it has been
+  // hidden and all uses have ended.
   void Publish(void* part);
-  void Unpublish() { part_.store(nullptr); }
+  // Hides the part, if it is the one here.
+  void Unpublish(void* part) { part_.compare_exchange_strong(part, nullptr); }
 
  private:
   friend void UnpublishAll();
@@ -30,10 +33,10 @@ template <class Part>
 void Publish(Part& part) {
   part_slot<Part>.Publish(&part);
 }
-// Hides a part from the uses that begin now. It may still be in use.
+// Hides `part`, if it is published, from the uses that begin now. It may still be in use.
 template <class Part>
-void Unpublish() {
-  part_slot<Part>.Unpublish();
+void Unpublish(Part& part) {
+  part_slot<Part>.Unpublish(&part);
 }
 // Hides all parts, and returns once none is in use any more. Must not be called inside a use.
 void UnpublishAll();

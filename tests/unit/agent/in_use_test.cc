@@ -27,7 +27,10 @@ TEST(InUse, FindsAPartUntilItIsHidden) {
     EXPECT_EQ(&*use, &part);
     EXPECT_EQ(&*nested, &part);
   }
-  Unpublish<Part>();
+  Part other;
+  Unpublish(other);
+  EXPECT_EQ(&*InUse<Part>(), &part);
+  Unpublish(part);
   EXPECT_FALSE(InUse<Part>());
 }
 
