@@ -1,5 +1,5 @@
-// The kinds of frames, with the letters that reports print and what they mean. A lower-case letter
-// means a static method; that flag belongs to the method (methods file), not to the tree node.
+// Lists the kinds of frames, with the letters that reports print and what they mean. A lower-case
+// letter means a static method; that flag is the method's (methods file), not the tree node's.
 #pragma once
 
 #include <array>
@@ -25,13 +25,14 @@ enum class FrameKind : uint8_t {
   kBlock = 15,  // no frame: a block of children in the nodes file
 };
 
+// Describes a kind that reports print.
 struct FrameKindRow {
   FrameKind kind;
   char letter;
   std::string_view meaning;
 };
 
-// Every kind that reports print.
+// Lists every kind that reports print.
 inline constexpr std::array<FrameKindRow, 11> kFrameKinds = {{
     {FrameKind::kInterpreted, 'I', "interpreted"},
     {FrameKind::kJitted, 'J', "compiled by C1"},
@@ -60,9 +61,9 @@ constexpr char Letter(FrameKind kind, bool is_static = false) {
   return is_static && has_case ? static_cast<char>(letter | 0x20) : letter;
 }
 
-// The two kinds of event. A tree node counts by the kind of the previous event. kEntry also means
-// that there was no previous event, as for a thread's first one. Frames popped without an exit
-// event count as exits.
+// Lists the two kinds of event. A tree node counts by the kind of the previous event. kEntry also
+// means that there was no previous event, as for a thread's first one. Frames that are popped
+// without an exit event count as exits.
 enum class EventKind : uint8_t { kEntry = 0, kExit = 1 };
 
 }  // namespace jprof

@@ -1,4 +1,4 @@
-// The modes of recordings and the kinds of probes, with the names that meta.json has for them.
+// Lists the modes of recordings and the kinds of probes, with their names in meta.json.
 #pragma once
 
 #include <cstdint>

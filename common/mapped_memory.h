@@ -1,4 +1,4 @@
-// Provides memory in mappings of its own, for code that must not call malloc, as a probe.
+// Provides memory in mappings of its own, for code that must not call malloc, such as a probe.
 #pragma once
 
 #include <sys/mman.h>
@@ -14,12 +14,15 @@ inline void* MapBytes(size_t bytes) {
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
+// Returns a zeroed array, or null if there is no memory. No constructor is called: requires that
+// zeros are a valid T.
 template <class T>
 T* MapArray(size_t count) {
   return static_cast<T*>(MapBytes(count * sizeof(T)));
 }
 
-// Does nothing if `array` is null.
+// Frees an array of MapArray with this `count`, without a call of destructors. Does nothing if
+// `array` is null.
 template <class T>
 void UnmapArray(T* array, size_t count) {
   if (array != nullptr) munmap(array, count * sizeof(T));

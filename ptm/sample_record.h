@@ -14,8 +14,8 @@ struct perf_event_header;
 
 namespace jprof::ptm {
 
-// One reading of CpuSamplerOptions::counted, the sampling event first. `enabled` is in ns since the
-// start.
+// Holds one reading of CpuSamplerOptions::counted, the sampling event first. `enabled` is in ns
+// since the start.
 struct CountedValues {
   static constexpr size_t kMost = 9;
   uint64_t enabled = 0, running = 0;
@@ -23,7 +23,7 @@ struct CountedValues {
   uint64_t values[kMost] = {};
 };
 
-// A record from the kernel. Only the fields named for its kind are set.
+// Describes a record from the kernel. Only the fields named for its kind are set.
 struct SampleRecord {
   enum class Kind : uint8_t { kSample, kMap, kComm, kFork, kExit, kLost, kSwitch };
   Kind kind = Kind::kSample;
@@ -45,9 +45,10 @@ struct SampleRecord {
 // both times.
 CountedValues ReadCountedValues(ByteCursor& bytes);
 
-// The size in bytes of the smallest record that a CpuSampler causes.
+// No record that a CpuSampler causes has fewer bytes.
 inline constexpr size_t kSmallestRecord = 32;
 
+// Is called with each record, which is valid during the call.
 using SampleVisitor = std::function<void(const SampleRecord&)>;
 
 // Parses records of events with the attributes that CpuSampler sets.

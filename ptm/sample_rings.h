@@ -12,13 +12,14 @@
 
 namespace jprof::ptm {
 
-// The ring buffer of one CPU, and the descriptors of the events that write into it.
+// Describes the ring buffer of one CPU, and the descriptors of the events that write into it.
 struct SampleRing {
   perf_event_mmap_page* page = nullptr;
   std::vector<int> descriptors;  // the first owns the mapping, the others write into it
   std::vector<int> counted;      // in the group of the first
   int cpu = 0;
 
+  // Returns the bytes of the ring, which follow `page`.
   const std::byte* data() const { return reinterpret_cast<const std::byte*>(page) + 4096; }
 };
 

@@ -1,7 +1,8 @@
-// The agent of one recording JVM. Agent_OnLoad creates it when the JVM starts, and Agent_OnAttach
-// in a running JVM (start.h). It consists of a recording of calls or samples, a log of jitted code,
-// or both. Callbacks and signal handlers find the parts through InUse. An agent that began with the
-// JVM exists until the process ends; one that was attached is freed when it is detached.
+// Makes the recordings of one JVM. Agent_OnLoad creates the agent when the JVM starts, and
+// Agent_OnAttach in a running JVM (start.h). It owns a recording of calls or samples, a log of
+// jitted code, or both. Callbacks and signal handlers find the parts through InUse. An agent that
+// began with the JVM exists until the process ends; one that was attached is freed when it is
+// detached.
 #pragma once
 
 #include <jvmti.h>
@@ -33,7 +34,8 @@ class Agent {
   Agent& operator=(const Agent&) = delete;
 
   // Opens all parts and begins what can begin before the JVM runs; in a running JVM, calls Begin.
-  // Call this when the agent is published. After an error call UnpublishAll and then Close.
+  // Fails if a part that the plan requires cannot be opened. Call this when the agent is published.
+  // After an error call UnpublishAll and then Close.
   Result<void> Open();
 
   // Begins the rest, in VMInit or in a running JVM. `threads` are the threads that exist, or in

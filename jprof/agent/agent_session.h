@@ -1,5 +1,5 @@
-// The session that the agent records into: its own or, if the hooks of C and C++ functions have
-// begun a recording of the same kind in this process, that of the hooks, which also end it.
+// Owns the session that the agent records into. If the hooks of C and C++ functions have begun a
+// recording of the same kind in this process, the agent joins that of the hooks, which also end it.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,8 @@ class AgentSession {
   engine::Session& session() { return session_; }
 
   // Begins the session, or adds the JVM's methods to that of the hooks. `with_functions` is whether
-  // hooks may record into a session of the agent.
+  // hooks may record into a session of the agent. Fails if the profile cannot be created, or if the
+  // process has no thread-specific key left.
   Result<void> Begin(engine::SessionOptions options, engine::MethodSource& methods,
                      bool with_functions);
   // Completes the profile.

@@ -1,4 +1,4 @@
-// A recording of calls, samples or both: its parts, and the steps that begin and end them.
+// Owns the parts of a recording of calls, samples or both, and begins and ends them step by step.
 #pragma once
 
 #include <jvmti.h>
@@ -38,12 +38,15 @@ class CallRecording {
   explicit CallRecording(const Setting& setting);
 
   // Opens the parts, adds their events, and begins the session: events may arrive from now on.
-  // `threads` are those that exist if the agent is attached.
+  // `threads` are those that exist if the agent is attached. Fails if the VM or the machine does
+  // not support a part, or if the profile cannot be created.
   Result<void> Open(JvmtiEvents& events, std::span<const ExistingThread> threads);
-  // Begins what does not need the live phase. The events are enabled already.
+  // Begins what does not need the live phase. The events are enabled already. Fails if the probe
+  // cannot be installed.
   Result<void> BeginWithJvm();
   // Begin what needs the live phase: the counting of calls and, as the last step of the agent, the
-  // samples. `threads` are the existing ones, or in VMInit the calling one.
+  // samples. `threads` are the existing ones, or in VMInit the calling one. Begin fails if no calls
+  // are counted.
   Result<void> Begin(JNIEnv* jni, std::span<const ExistingThread> threads);
   void BeginSampling(JNIEnv* jni);
 

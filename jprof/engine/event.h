@@ -1,4 +1,5 @@
-// An event as a probe or a hook sees it, and the general versions that handle any event.
+// Describes an event as a probe or a hook sees it, and declares the functions that handle any
+// event.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +9,11 @@
 
 namespace jprof::engine {
 
-// The version of an event's cost. Increment it when the cost changes: calibration tables that were
+// Identifies the cost of an event. Increment it when the cost changes: calibration tables that were
 // trained with another version do not apply.
 inline constexpr int kHandlerVersion = 5;
 
+// Contains what is known where the event occurs.
 struct Event {
   uint64_t method;          // handle of the VM
   uint64_t sp;              // stack pointer at the probe, or kNoStack if it is not known
@@ -32,7 +34,7 @@ void LeaveSlow(const Event& event, int64_t now);
 // trace's event.
 void DropEvent();
 
-// A function that an event leaves the fast path for. It takes the event as separate arguments: the
+// Handles an event that has left the fast path. It takes the event as separate arguments: the
 // handlers leave by a tail call, with each value still in its argument register. An Event would be
 // stored on the stack at each event, which once cost 1.5 ns (docs/ARCHITECTURE.md).
 using ColdFunction = int (*)(uint64_t method, uint64_t sp, uint64_t return_address,
@@ -62,6 +64,7 @@ struct JavaFrames {
     return function(e.method, e.sp, e.return_address, e.continuation, e.vm_thread, now);
   }
 };
+// Does the same where functions of C and C++ have hooks.
 struct JavaFramesBesideHooks : JavaFrames {
   static constexpr bool kInterrupted = true;
 };

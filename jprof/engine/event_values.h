@@ -1,5 +1,5 @@
-// What an event records beside the counts of the tree: counters, the trace, and records for
-// calibration. It is inlined into the fast path.
+// Records what an event has beside the counts of the tree: counters, the trace, and records for
+// calibration. These functions are inlined into the fast path.
 #pragma once
 
 #include <cstddef>
@@ -27,11 +27,13 @@ namespace jprof::engine::internal {
                               static_cast<uint8_t>(static_cast<uint32_t>(event) | metric << 1)};
 }
 
+// Writes a number, seven bits in each byte and the lowest first. Returns the place behind it.
 [[gnu::always_inline]] inline uint8_t* PutVarint(uint8_t* out, uint64_t value) {
   for (; value >= 0x80; value >>= 7) *out++ = static_cast<uint8_t>(value | 0x80);
   *out++ = static_cast<uint8_t>(value);
   return out;
 }
+// No event of a trace takes more bytes than this.
 inline constexpr int kLongestTraceEvent = 5 + 10;
 
 // Adds an event to the trace. `word` is as in a node. Requires that the block has space.
@@ -50,6 +52,7 @@ inline constexpr int kLongestTraceEvent = 5 + 10;
   thread->cursor.trace_next = next;
 }
 
+// Is true if events read counters.
 template <class Recording>
 inline constexpr bool kCounts = Recording::kCounters != kNoCounters;
 
@@ -114,6 +117,8 @@ inline void ReadLate(Thread* thread, int64_t now) {
   }
 }
 
+// Return whether there may be no space for the trace, or for the records for calibration, of one
+// more event.
 template <class Recording>
 inline bool TraceIsFull(const Thread* thread) {
   return Recording::kTrace &&

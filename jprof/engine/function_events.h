@@ -1,7 +1,8 @@
-// Events of functions of C and C++, by hooks and by sleds (hookit/). They are handled as those of
-// Java methods are (events.h), by Enter<Recording, FunctionFrames> or SledFrames.
+// Describes the events of functions of C and C++, which come from hooks and sleds (hookit/). They
+// are handled as those of Java methods are (events.h): by Enter<Recording, FunctionFrames>, or with
+// SledFrames. They differ in two ways:
 //
-// - Their events belong to whatever virtual thread is mounted.
+// - They belong to whatever virtual thread is mounted.
 // - They may interrupt an event of the same thread, in a signal handler.
 #pragma once
 
@@ -18,9 +19,10 @@ extern "C" int jprof_with_vectors_kept(uint64_t method, uint64_t sp, uint64_t re
 
 namespace jprof::engine {
 
-// The greatest number that represents a function in place of its address (hookit/sleds.h). Linkers
-// place programs above.
+// No greater number represents a function in place of its address (hookit/sleds.h): linkers place
+// programs above.
 inline constexpr uint64_t kMostFunctionNumbers = (4 << 20) - 1;
+// Returns whether a method of FunctionEvent has a number.
 inline bool HasNumber(uint64_t method) { return method - kFunctionBit <= kMostFunctionNumbers; }
 
 // Returns an event of a function, which is given by its address or by its number.
@@ -32,8 +34,8 @@ inline bool HasNumber(uint64_t method) { return method - kFunctionBit <= kMostFu
           .vm_thread = 0};
 }
 
-// Frames of functions with hooks. An inlined function has the stack pointer of the function that
-// contains it.
+// Describes frames of functions with hooks. An inlined function has the stack pointer of the
+// function that contains it.
 struct FunctionFrames : JavaFrames {
   static constexpr bool kInterrupted = true;
   [[gnu::always_inline]] static bool IsCallee(uint64_t sp, const Frame& frame) {
@@ -46,9 +48,9 @@ struct FunctionFrames : JavaFrames {
   }
 };
 
-// Frames of functions with sleds (XRay). Each function has its own stack pointer, and all registers
-// may contain the program's values when the event occurs. The fast path is compiled without vector
-// registers; what is outside of it is called so that it keeps them.
+// Describes frames of functions with sleds (XRay). Each function has its own stack pointer, and all
+// registers may contain the program's values when the event occurs. The fast path is compiled
+// without vector registers; what is outside of it is called so that it keeps them.
 struct SledFrames : FunctionFrames {
   [[gnu::always_inline]] static bool IsCallee(uint64_t sp, const Frame& frame) {
     return JavaFrames::IsCallee(sp, frame);

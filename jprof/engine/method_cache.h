@@ -1,6 +1,6 @@
-// The cache of a thread that maps methods to their references. A lookup is on the fast path. What a
-// cache does not contain is resolved by MethodCache: it may take locks, but never waits for the VM.
-// Only the owner of a thread may use its cache.
+// Maps methods to their references by a cache of each thread, which only the thread itself may use.
+// A lookup is on the fast path. What a cache does not contain is resolved by MethodCache: it may
+// take locks, but never waits for the VM.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@ struct alignas(64) MethodBucket {
   CachedMethod entry[4];
 };
 
+// Return the index of the bucket that a method belongs to, and the number of buckets.
 [[gnu::always_inline]] inline uint32_t BucketOf(const Thread& thread, uint64_t method) {
   return static_cast<uint32_t>((method * 0x9e3779b97f4a7c15ull) >> thread.bucket_shift);
 }
@@ -36,7 +37,7 @@ inline uint32_t BucketCount(const Thread& thread) { return 1u << (64 - thread.bu
   return nullptr;
 }
 
-// What describes the methods of a session.
+// Finds what describes a method of a session.
 struct MethodSources {
   MethodSource* vm = nullptr;         // of methods, and of functions without a source of their own
   MethodSource* functions = nullptr;  // of functions of C and C++ (kFunctionBit), if any

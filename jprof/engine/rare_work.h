@@ -1,5 +1,5 @@
-// Claims of a thread's state: while the engine changes it, the events of signal handlers that
-// interrupt the engine are dropped.
+// Claims a thread's state for the engine: while the engine changes it, the events of signal
+// handlers that interrupt the engine are dropped.
 #pragma once
 
 #include <atomic>
@@ -33,9 +33,11 @@ extern __thread bool in_rare_work __attribute__((tls_model("initial-exec")));
   thread.cursor.trace_end = end;
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
+// Returns whether an event is being written.
 [[gnu::always_inline]] inline bool IsWritingTrace(const Thread& thread) {
   return thread.timeline.block != nullptr && thread.cursor.trace_end == nullptr;
 }
+// Sets the end of the current block, if there is one.
 [[gnu::always_inline]] inline void StopWritingTrace(Thread& thread) {
   profile::TraceBlock* const block = thread.timeline.block;
   if (block == nullptr) return;

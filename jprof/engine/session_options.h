@@ -1,4 +1,4 @@
-// What a session records. The values are final when it starts.
+// States what a session records. The values are final when it starts.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,9 @@
 
 namespace jprof::engine {
 
+// Tells which events of a trace are kept: kNormal keeps the first ones of each thread, as many as
+// fit into its memory, and kWrap the last ones. kContinuous writes them while the program runs, so
+// that the memory can be used again.
 enum class TraceKeep { kNormal, kWrap, kContinuous };
 
 struct SessionOptions {

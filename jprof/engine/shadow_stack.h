@@ -1,5 +1,5 @@
-// Operations on a thread's shadow stack that its fast path does not need. Only the thread itself
-// may call them.
+// Changes a thread's shadow stack in ways that the fast path does not need. Only the thread itself
+// may call these functions.
 #pragma once
 
 #include <span>

@@ -1,6 +1,6 @@
-// The memory of threads and of virtual threads. Each is one mapping, which contains the state, the
-// first shadow stack and, for a thread, the first method cache. What outgrows them has mappings of
-// its own.
+// Allocates and frees the memory of threads and of virtual threads. Each has one mapping, which
+// contains the state, the first shadow stack and, for a thread, the first method cache. What
+// outgrows them has mappings of its own.
 //
 // With functions of C and C++ shadow stacks are larger: the handler of a signal that makes the
 // frames move would leave the interrupted code with their old address.

@@ -1,5 +1,5 @@
-// The record of a thread in the profile: its name, its clock and counters, its beginning and end.
-// Requires that the thread has a session.
+// Fills the record of a thread in the profile: its name, its clock and counters, its beginning and
+// end. Requires that the thread has a session.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The threads of a session: creates their states, knows which are attached, and keeps their memory
-// while they are visited. Functions without a Thread are about the calling thread.
+// Keeps the threads of a session: creates their states, knows which are attached, and keeps their
+// memory while they are visited.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
@@ -20,6 +20,7 @@ class ThreadRegistry {
   // States that signal handlers may have events, or end a recording: they must not interrupt a
   // holder of the lock. Java code alone is spared the system calls.
   static void ExpectEventsInHandlers() { events_in_handlers_ = true; }
+  // Returns whether that has been stated.
   static bool events_in_handlers() { return events_in_handlers_; }
 
   // Returns the calling thread's state, which is created at its first event, or null if the thread
@@ -72,8 +73,8 @@ class ThreadRegistry {
       f(*thread);
   }
 
-  // Closes the registry: all threads are without state after Release, and their memory is free
-  // after Free, which waits for holds and for threads that are leaving.
+  // Close the registry: all threads are without state after Release, and their memory is free after
+  // Free, which waits for holds and for threads that are leaving.
   void Release();
   void Free();
   // Closes the copies of the clocks and counters in a child made by fork().

@@ -1,6 +1,7 @@
-// The time of an event and of its handler. One event in EventTiming::period is timed: two fenced
-// clock reads measure its cost, which is overhead and a sample of the events that are not timed
-// (docs/decisions/0001-time-one-event-in-32.md). Only the thread itself may call these functions.
+// Measures the time of an event and of its handler. One event in EventTiming::period is timed: two
+// fenced clock reads measure its cost, which is overhead and a sample of the events that are not
+// timed (docs/decisions/0001-time-one-event-in-32.md). Only the thread itself may call these
+// functions.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// The timelines of a session: opens them in the profile, keeps those of unmounted virtual threads,
-// and switches a thread between its own and theirs. A thread opens and switches its own; all
-// functions can be called in probes.
+// Manages the timelines of a session: opens them in the profile, keeps those of unmounted virtual
+// threads, and switches a thread between its own and theirs. A thread opens and switches its own.
+// All functions but Close can be called in probes.
 #pragma once
 
 #include <cstdint>

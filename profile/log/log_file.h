@@ -1,5 +1,5 @@
-// What the logs `samples` and `branches` share: their header, a writer that keeps errors, and
-// reading a file that may be damaged. All their times are nanoseconds of CLOCK_MONOTONIC.
+// Provides what the logs `samples` and `branches` share: their header, a writer that keeps errors,
+// and how a file is opened. All their times are nanoseconds of CLOCK_MONOTONIC.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 
 namespace jprof::profile {
 
+// Begins each log.
 struct LogHeader {
   char magic[8] = {};
   uint32_t version = 0;
@@ -22,7 +23,7 @@ struct LogHeader {
 };
 static_assert(sizeof(LogHeader) == 32);
 
-// A kind of log, in its header and in messages.
+// Describes a kind of log, in its header and in messages.
 struct LogFormat {
   std::string_view magic;  // 8 bytes
   uint32_t version = 1;
@@ -39,9 +40,11 @@ class LogWriter {
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;
 
-  // Makes the file and writes the header, whose magic and version are those of the format.
+  // Makes the file and writes the header, whose magic and version are those of the format. Fails if
+  // either is not possible.
   Result<void> Open(const std::string& path, const LogFormat& format, LogHeader header);
   bool is_open() const { return file_ != nullptr; }
+  // Appends bytes. Does nothing if the file is not open, or if there was an error.
   void Write(const void* bytes, size_t count);
   // Closes the file. Fails if something could not be written.
   Result<void> Close();

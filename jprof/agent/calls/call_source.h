@@ -1,4 +1,4 @@
-// The face of what a call tree is made from: HotSpot's probes, JVMTI's events, methods that count
+// Declares what a call tree can be made from: HotSpot's probes, JVMTI's events, methods that count
 // themselves, or sampled stacks alone. No event goes through it: each source has handlers of its
 // own, which call the engine directly.
 //
@@ -21,7 +21,7 @@
 
 namespace jprof::agent {
 
-// The recording that a source belongs to. All of it exists as long as the source, and is constant.
+// Describes the recording that a source belongs to. All of it exists as long as the source.
 struct CallContext {
   JavaVM* java;
   jvmtiEnv* jvmti;

@@ -1,4 +1,4 @@
-// The sources of calls. A new one is a class of its own and a line of OpenCallSource.
+// Lists the sources of calls. A new one is a class of its own and a line of OpenCallSource.
 #pragma once
 
 #include <memory>

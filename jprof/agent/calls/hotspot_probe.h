@@ -1,4 +1,4 @@
-// HotSpot's method probes as the source of calls, from the first method on.
+// Takes calls from HotSpot's method probes, from the first method on.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,8 @@
 
 namespace jprof::agent {
 
-// HotSpot's probe, before anything is changed. Probes use `vm` as long as they are installed.
+// Describes HotSpot's probe, before anything is changed. Probes use `vm` as long as they are
+// installed.
 struct FoundProbe {
   HotspotVm vm;
   hotspot::ProbeTargets targets;
@@ -25,6 +26,7 @@ struct FoundProbe {
 
 class HotspotProbe final : public CallSource {
  public:
+  // Fails if FoundProbe::Find fails.
   static Result<std::unique_ptr<CallSource>> Open(const CallContext& context);
 
   engine::MethodSource& methods() override { return found_.vm.vm; }

@@ -1,5 +1,5 @@
-// Retransforms many classes at a time: each time that the VM replaces classes it stops the program
-// and visits all classes. The classes of loaders come before, or after, those that they define.
+// Retransforms many classes at a time, because each time that the VM replaces classes it stops the
+// program and visits all classes. Classes of loaders come before, or after, those that they define.
 //
 // `jni` belongs to the calling thread.
 #pragma once
@@ -16,6 +16,8 @@ namespace jprof::agent {
 
 class Retransformer {
  public:
+  // Order tells whether the classes of loaders come before those that they define. Kind tells which
+  // classes are meant: those of loaders, or all others.
   enum class Order : uint8_t { kLoadersFirst, kLoadersLast };
   enum class Kind : uint8_t { kLoaders, kOthers };
   using Chosen = std::function<bool(std::string_view class_name)>;
@@ -37,7 +39,7 @@ class Retransformer {
   static void Report(JNIEnv* jni, jclass reported_class);
 
  private:
-  // The progress of one call of RetransformClasses.
+  // Counts the progress of one call of RetransformClasses.
   struct Progress {
     std::span<const jclass> classes;
     size_t reported = 0;  // number reported by the VM's events

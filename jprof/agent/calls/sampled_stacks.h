@@ -1,5 +1,5 @@
-// The source of a tree whose calls are known only from sampled stacks: the samplers add them, and
-// nothing is changed in the VM.
+// Serves a tree whose calls are known only from sampled stacks: the samplers add them, and nothing
+// is changed in the VM.
 #pragma once
 
 #include <memory>

@@ -23,14 +23,14 @@
 
 namespace jprof::agent {
 
-// A class file that the VM reports.
+// Describes a class file that the VM reports.
 struct ReportedFile {
   jclass redefined;  // null if the class is being defined
   jobject loader;
   const char* name;  // null if it is not known
   std::span<const uint8_t> bytes;
 };
-// Its replacement, allocated by JVMTI.
+// States where its replacement, which JVMTI allocates, is stored.
 struct NewFile {
   jint* size;
   unsigned char** data;
@@ -41,7 +41,7 @@ class WovenClasses {
   WovenClasses(jvmtiEnv* jvmti, engine::Session& session)
       : jvmti_(jvmti), methods_(session), retransformer_(jvmti, statistics_) {}
 
-  // The VM's events. Both must be enabled before classes are woven.
+  // Handle the VM's events. Both must be enabled before classes are woven.
   void OnClassFile(JNIEnv* jni, const ReportedFile& file, const NewFile& woven);
   void OnClassLoad(JNIEnv* jni, jclass loaded);
 

@@ -1,4 +1,4 @@
-// The event source of woven counting (docs/WOVEN.md): methods count themselves, by calls of
+// Implements woven counting (docs/WOVEN.md): methods count themselves, by calls of
 // java.lang.JprofCounter that the weaver inserts into classes when they are loaded or, if they are
 // loaded already, by retransformation. Its parts:
 //  - woven_classes.h: the VM's events, and which classes are woven and restored;
@@ -30,6 +30,8 @@ Result<void> CheckWovenCounter(int java_version);
 
 class WovenCounter final : public CallSource {
  public:
+  // Fails (wrong use) if this VM or its Java version lacks something that woven counting requires.
+  // Fails, too, if the VM writes an archive of its classes.
   static Result<std::unique_ptr<CallSource>> Open(const CallContext& context);
 
   engine::MethodSource& methods() override { return classes_.methods(); }

@@ -13,7 +13,7 @@
 namespace jprof::agent {
 
 inline constexpr std::string_view kVirtualThread = "java/lang/VirtualThread";
-// The number of methods of virtual threads that announce what they do.
+// This many methods of virtual threads announce what they do.
 inline constexpr size_t kAnnouncedMethods = 3;
 
 class WovenMethods final : public engine::MethodSource {

@@ -1,6 +1,6 @@
-// The sampling state of one thread, which owns it. `idle` belongs to the background thread, which
-// also adds to `requested`. The state is freed together with the engine's Thread, so a caller that
-// may use the Thread (Session::Hold) may use it.
+// Holds the sampling state of one thread, which owns it. `idle` belongs to the background thread,
+// which also adds to `requested`. The state is freed together with the engine's Thread, so a caller
+// that may use the Thread (ThreadRegistry::Hold) may use it.
 #pragma once
 
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
-// What sampling changes in the VM: debug information in compiled code, and the events of triggers
-// and of virtual threads, which have JVMTI environments of their own.
+// Changes in the VM what sampling requires: debug information in compiled code, and the events of
+// triggers and of virtual threads, which have JVMTI environments of their own.
 #pragma once
 
 #include <jvmti.h>
@@ -26,7 +26,7 @@ class SampledVm {
   // Requests what the triggers need. Their events go to `sink`. Fails if the VM does not support
   // them.
   Result<void> Open(JavaVM* java, EventSink& sink);
-  // Changes the VM.
+  // Sets the debug information and enables the events.
   void Begin();
   // Disables the events. Callbacks may still be in progress.
   void End();

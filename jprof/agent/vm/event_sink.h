@@ -1,6 +1,6 @@
-// The face of what records events that are not calls, such as allocations and contended monitors,
-// in the calling context in which they happen. The sink knows that context: Sampling walks the
-// stack; a recording of calls would take its current node.
+// Receives events that are not calls, such as allocations and contended monitors, and records them
+// in the calling context in which they happen. The sources of events do not know that context:
+// Sampling, which implements this, walks the stack.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ class EventSink {
  public:
   static constexpr size_t kMostMetrics = 8;
 
-  // What a source of events knows about one thread, by metric. The thread owns it.
+  // Holds what a source of events knows about one thread, by metric. The thread owns it.
   struct ThreadEvents {
     uint64_t count[kMostMetrics] = {};     // number of events so far
     uint64_t since_ns[kMostMetrics] = {};  // start of the event that is being timed, or 0

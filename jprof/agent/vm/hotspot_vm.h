@@ -1,4 +1,4 @@
-// The structures of this process' HotSpot VM.
+// Holds the structures of this process's HotSpot VM.
 #pragma once
 
 #include "common/result.h"

@@ -2,19 +2,20 @@
 // no argument for them. The agent may be detached at any time, except while a part is in use: an
 // InUse can be made on any thread and in signal handlers, and never waits. Uses may be nested.
 //
-// Parts publish themselves when they open or begin, one at a time, and are hidden all at once.
+// A part is published when it opens or begins. It can be hidden alone; UnpublishAll hides all
+// parts.
 #pragma once
 
 #include <atomic>
 
 namespace jprof::agent {
 
-// The place where InUse finds the part of one type.
+// Holds the part of one type for InUse.
 class PartSlot {
  public:
   void* part() const { return part_.load(); }
-  // Requires that no other thread publishes a part, and that the part exists until it has been
-  // hidden and all uses have ended.
+  // Is not thread-safe: no other thread may publish, or call UnpublishAll, at the same time.
+  // Requires that the part exists until it has been hidden and all uses have ended.
   void Publish(void* part);
   // Hides the part, if it is the one here.
   void Unpublish(void* part) { part_.compare_exchange_strong(part, nullptr); }
@@ -28,7 +29,8 @@ class PartSlot {
 template <class Part>
 inline constinit PartSlot part_slot;
 
-// Makes `part` the one that InUse<Part> finds. Requires that there is none yet.
+// Makes `part` the one that InUse<Part> finds. Requires that there is none yet, and what
+// PartSlot::Publish requires.
 template <class Part>
 void Publish(Part& part) {
   part_slot<Part>.Publish(&part);
@@ -55,6 +57,7 @@ class UseCount {
   UseCount& operator=(const UseCount&) = delete;
 };
 
+// Finds the part of one type. While this exists, UnpublishAll does not return.
 template <class Part>
 class InUse {
  public:

@@ -1,5 +1,5 @@
-// The Java threads that a session records: their states, their names, and the parts that follow
-// them. Events of the VM find this object through InUse.
+// Keeps the Java threads that a session records: their states, their names, and the parts that
+// follow them. Events of the VM find this object through InUse.
 #pragma once
 
 #include <jvmti.h>
@@ -21,7 +21,7 @@
 
 namespace jprof::agent {
 
-// A part that keeps a state of its own for each recorded thread.
+// Follows the recorded threads: keeps a state of its own for each of them.
 class ThreadFollower {
  public:
   // Add and remove the calling thread. Adding a thread again has no effect.
