@@ -21,7 +21,7 @@ class FlatMap {
 
   // Returns the value of `key`, or kNone for a new one, which must be set before the next call.
   uint32_t& operator[](uint64_t key) {
-    if (2 * (used_ + 1) > slots_.size()) Grow();
+    if (4 * (used_ + 1) > 3 * slots_.size()) Grow();
     Slot& slot = Find(key);
     if (slot.value == kNone && slot.key != key) {
       slot.key = key;
