@@ -7,7 +7,8 @@
 
 namespace jprof::profile {
 
-OutFile::OutFile(const std::string& path) : path_(path), file_(OpenPrivate(path.c_str(), O_EXCL)) {
+OutFile::OutFile(const std::string& path, int flags)
+    : path_(path), file_(OpenPrivate(path.c_str(), flags)) {
   if (file_ == nullptr) error_ = errno;
 }
 
@@ -16,7 +17,8 @@ OutFile::~OutFile() {
 }
 
 void OutFile::Write(const void* bytes, size_t count) {
-  if (error_ == 0 && count != 0 && std::fwrite(bytes, 1, count, file_) != count) error_ = errno;
+  if (error_ == 0 && count != 0 && std::fwrite(bytes, 1, count, file_) != count)
+    error_ = errno != 0 ? errno : EIO;
 }
 
 Result<void> OutFile::Close() {

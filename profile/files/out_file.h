@@ -1,6 +1,8 @@
 // A new file that is written from its beginning to its end.
 #pragma once
 
+#include <fcntl.h>
+
 #include <cstdio>
 #include <string>
 
@@ -12,7 +14,8 @@ namespace jprof::profile {
 // each call.
 class OutFile {
  public:
-  explicit OutFile(const std::string& path);  // must not exist
+  // Replaces the content of a file that exists, unless `flags` has O_EXCL.
+  explicit OutFile(const std::string& path, int flags = O_EXCL);
   OutFile(const OutFile&) = delete;
   OutFile& operator=(const OutFile&) = delete;
   ~OutFile();
@@ -24,6 +27,7 @@ class OutFile {
   }
 
   bool failed() const { return error_ != 0; }
+  int error() const { return error_; }  // the first one, as errno; 0 if there was none
   // Fails if something could not be written; the message names the file.
   Result<void> Close();
 

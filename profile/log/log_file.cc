@@ -7,35 +7,31 @@
 #include <cstring>
 
 #include "common/errno_text.h"
-#include "common/private_file.h"
 
 namespace jprof::profile {
 
-LogWriter::~LogWriter() {
-  if (file_ != nullptr) std::fclose(file_);
-}
-
 Result<void> LogWriter::Open(const std::string& path, const LogFormat& format, LogHeader header) {
   path_ = path;
-  file_ = OpenPrivate(path.c_str());
-  if (file_ == nullptr) return Fail("cannot write {}: {}", path, ErrnoText());
+  file_.emplace(path, 0);
   std::memcpy(header.magic, format.magic.data(), sizeof(header.magic));
   header.version = format.version;
-  if (std::fwrite(&header, sizeof(header), 1, file_) != 1)
-    return Fail("cannot write {}: {}", path, ErrnoText());
-  return {};
+  file_->Write(header);
+  if (!file_->failed()) return {};
+  auto failed = file_->Close();
+  file_.reset();
+  return failed;
 }
 
 void LogWriter::Write(const void* bytes, size_t count) {
-  if (file_ == nullptr || error_ != 0 || count == 0) return;
-  if (std::fwrite(bytes, 1, count, file_) != count) error_ = errno != 0 ? errno : EIO;
+  if (file_) file_->Write(bytes, count);
 }
 
 Result<void> LogWriter::Close() {
-  if (file_ == nullptr) return {};
-  if (std::fclose(file_) != 0 && error_ == 0) error_ = errno;
-  file_ = nullptr;
-  if (error_ != 0) return Fail("{} is not complete: {}", path_, ErrnoText(error_));
+  if (!file_) return {};
+  (void)file_->Close();  // its message is about a file that could not be made
+  const int error = file_->error();
+  file_.reset();
+  if (error != 0) return Fail("{} is not complete: {}", path_, ErrnoText(error));
   return {};
 }
 

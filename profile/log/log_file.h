@@ -3,12 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "common/bytes.h"
 #include "common/result.h"
+#include "profile/files/out_file.h"
 #include "profile/read/reader_file.h"
 
 namespace jprof::profile {
@@ -35,24 +36,18 @@ struct LogFormat {
 // callers need not check each write.
 class LogWriter {
  public:
-  LogWriter() = default;
-  ~LogWriter();
-  LogWriter(const LogWriter&) = delete;
-  LogWriter& operator=(const LogWriter&) = delete;
-
   // Makes the file and writes the header, whose magic and version are those of the format. Fails if
   // either is not possible.
   Result<void> Open(const std::string& path, const LogFormat& format, LogHeader header);
-  bool is_open() const { return file_ != nullptr; }
+  bool is_open() const { return file_.has_value(); }
   // Appends bytes. Does nothing if the file is not open, or if there was an error.
   void Write(const void* bytes, size_t count);
   // Closes the file. Fails if something could not be written.
   Result<void> Close();
 
  private:
-  std::FILE* file_ = nullptr;
+  std::optional<OutFile> file_;
   std::string path_;
-  int error_ = 0;
 };
 
 // Opens a file to read it. Fails if it does not exist or is no regular file.
