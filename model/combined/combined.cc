@@ -150,7 +150,7 @@ void EstimateFew(CombinedView& view) {
   const double whole = view.times->Of(tree.AllSamples(0)).value;
   for (double& value : view.estimated_own) value *= whole;
   view.estimated_all = view.estimated_own;
-  for (size_t i = size; i-- > 1;) view.estimated_all[parent[i]] += view.estimated_all[i];
+  AddUpNodes(tree.contexts, view.estimated_all);
 }
 
 double RunSeconds(const RunFacts& facts) {

@@ -151,21 +151,18 @@ std::vector<uint32_t> CombinedTreeBuilder::AddSampled(Forest& forest, size_t run
   return contexts;
 }
 
-// Visits the contexts backwards, because children come after their parents.
 void CombinedTreeBuilder::SumUp() {
-  const size_t runs = tree_.runs;
-  tree_.samples.resize(tree_.contexts.size() * runs);
+  const size_t runs = tree_.runs, size = tree_.contexts.size();
+  tree_.samples.resize(size * runs);
   tree_.all_samples = tree_.samples;
-  tree_.counted_all.resize(tree_.contexts.size());
-  for (size_t i = tree_.contexts.size(); i-- > 0;) {
-    const CombinedContext& context = tree_.contexts[i];
-    tree_.counted_all[i] += context.counted_ns;
-    if (i == 0) break;
-    const NodeIndex parent = context.parent;
+  for (size_t i = size; i-- > 1;) {  // children come after their parents
+    const NodeIndex parent = tree_.contexts[i].parent;
     for (size_t run = 0; run < runs; ++run)
       tree_.all_samples[parent * runs + run] += tree_.all_samples[i * runs + run];
-    tree_.counted_all[parent] += tree_.counted_all[i];
   }
+  for (const CombinedContext& context : tree_.contexts)
+    tree_.counted_all.push_back(context.counted_ns);
+  AddUpNodes(tree_.contexts, tree_.counted_all);
 }
 
 CombinedTree CombinedTreeBuilder::Take() {
