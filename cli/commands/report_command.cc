@@ -134,11 +134,10 @@ Result<model::Source> OpenCounted(const ReportArguments& arguments) {
 constexpr std::string_view kRefitToOwn = "true";  // a flag without a value
 
 // Opens the profile, and refits its table if requested.
-Result<model::Source> OpenReported(const ReportArguments& arguments) {
+Result<model::Source> OpenReported(model::InputKind kind, const ReportArguments& arguments) {
   if (arguments.refit.empty()) {
-    return model::KindOf(arguments.directory) == model::InputKind::kCombined
-               ? OpenCounted(arguments)
-               : OpenProfile(arguments.directory, arguments.table);
+    return kind == model::InputKind::kCombined ? OpenCounted(arguments)
+                                               : OpenProfile(arguments.directory, arguments.table);
   }
   std::vector<std::string> sampled;
   if (arguments.refit != kRefitToOwn) {
@@ -151,14 +150,6 @@ Result<model::Source> OpenReported(const ReportArguments& arguments) {
   if (!refitting) return std::unexpected(refitting.error());
   model::UseRefitted(opened->counted, *refitting);
   return std::move(opened->counted);
-}
-
-// Returns the report that is named, or that the directory requires if it is no profile; null if
-// what the profile holds selects it.
-Result<const reports::Report*> ReportFor(const ReportArguments& arguments, model::InputKind kind) {
-  if (!arguments.report.empty()) return ChooseReport(arguments.report);
-  if (kind == model::InputKind::kProfile) return nullptr;
-  return &reports::DefaultReport(kind);
 }
 
 // Fails if the report does not print what the directory holds. Reports of a profile print the
@@ -185,7 +176,7 @@ Result<model::Input> OpenFor(const reports::Report* report, model::InputKind kin
                              const ReportArguments& arguments) {
   const bool of_profiles = report == nullptr || report->Prints(model::InputKind::kProfile);
   if (of_profiles) {
-    auto source = OpenReported(arguments);
+    auto source = OpenReported(kind, arguments);
     if (!source) return std::unexpected(source.error());
     return *std::move(source);
   }
@@ -193,31 +184,25 @@ Result<model::Input> OpenFor(const reports::Report* report, model::InputKind kin
   return model::Open(arguments.directory, report->kinds.front(), arguments.table);
 }
 
-// Fails if the report that is named does not exist or lacks an option, before anything is opened. A
-// directory may stand in its place.
-Result<void> CheckNamed(const ReportArguments& arguments) {
-  std::error_code error;
-  if (arguments.report.empty() ||
-      (arguments.directory.empty() && fs::is_directory(arguments.report, error)))
-    return {};
-  const auto report = ChooseReport(arguments.report);
-  return report ? CheckUse(**report, arguments) : std::unexpected(report.error());
-}
-
-// Selects the directory: the first word if it is one (jprof report app.jprof), the newest profile
-// if none is named.
-Result<void> TakeDirectory(ReportArguments& arguments) {
+// Returns the report that is named, or null if none is. Fails if it does not exist or lacks an
+// option. A directory may stand in its place (jprof report app.jprof).
+Result<const reports::Report*> TakeNamed(ReportArguments& arguments) {
   std::error_code error;
   if (arguments.directory.empty() && fs::is_directory(arguments.report, error))
     arguments.directory = std::exchange(arguments.report, "");
+  if (arguments.report.empty()) return nullptr;
+  const auto report = ChooseReport(arguments.report);
+  if (!report) return report;
+  if (auto used = CheckUse(**report, arguments); !used) return std::unexpected(used.error());
+  return report;
+}
+
+// Selects the newest profile if no directory is named.
+Result<void> TakeNewest(const reports::Report* report, ReportArguments& arguments) {
   if (!arguments.directory.empty()) return {};
-  if (!arguments.report.empty()) {
-    const auto report = ChooseReport(arguments.report);
-    if (!report) return std::unexpected(report.error());
-    if (!(*report)->Prints(model::InputKind::kProfile) &&
-        !(*report)->Prints(model::InputKind::kCombined))
-      return WrongUse("name the recording: jprof report {} DIR", arguments.report);
-  }
+  if (report != nullptr && !report->Prints(model::InputKind::kProfile) &&
+      !report->Prints(model::InputKind::kCombined))
+    return WrongUse("name the recording: jprof report {} DIR", report->name);
   const auto newest = NewestProfile(/*combined=*/true);
   if (!newest) return std::unexpected(newest.error());
   arguments.directory = *newest;
@@ -226,21 +211,21 @@ Result<void> TakeDirectory(ReportArguments& arguments) {
 
 Result<void> Run(ReportArguments arguments) {
   if (auto set = SetOptions(arguments); !set) return set;
-  if (auto used = CheckNamed(arguments); !used) return used;
-  if (auto taken = TakeDirectory(arguments); !taken) return taken;
-  const model::InputKind kind = model::KindOf(arguments.directory);
-  const auto named = ReportFor(arguments, kind);
+  const auto named = TakeNamed(arguments);
   if (!named) return std::unexpected(named.error());
+  if (auto taken = TakeNewest(*named, arguments); !taken) return taken;
+  const model::InputKind kind = model::KindOf(arguments.directory);
   const reports::Report* report = *named;
+  if (report == nullptr && kind != model::InputKind::kProfile)
+    report = &reports::DefaultReport(kind);
   if (report != nullptr) {
-    if (auto used = CheckUse(*report, arguments); !used) return used;
     if (auto fits = CheckKind(*report, kind, arguments); !fits) return fits;
     if (report->print == nullptr) return PrintHtmlView(arguments);
   }
   auto input = OpenFor(report, kind, arguments);
   if (!input) return std::unexpected(input.error());
-  if (report == nullptr) {
-    report = &reports::DefaultReport(*input);
+  if (report == nullptr) report = &reports::DefaultReport(*input);
+  if (*named == nullptr) {
     if (auto used = CheckUse(*report, arguments); !used) return used;
   }
   if (kind == model::InputKind::kCombined)

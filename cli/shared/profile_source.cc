@@ -34,6 +34,18 @@ std::string DidYouMean(const fs::path& directory) {
                  : "";
 }
 
+// Adds to the error that a profile does not exist the nearest name that does.
+Error WithNearest(Error error, const std::string& directory) {
+  std::error_code ignored;
+  if (!fs::exists(directory, ignored)) error.message += DidYouMean(directory);
+  return error;
+}
+
+model::TableChoice Busiest(model::TableChoice choice) {
+  choice.one_of_several = BusiestIn;
+  return choice;
+}
+
 }  // namespace
 
 std::string FindNewestProfile(bool combined) {
@@ -74,22 +86,6 @@ std::string BusiestIn(const std::string& directory) {
       others.empty() ? "" : fmt::format(", the busiest JVM; others: {}", fmt::join(others, ", ")));
   return profiles.front().path.string();
 }
-
-namespace {
-
-// Adds to the error that a profile does not exist the nearest name that does.
-Error WithNearest(Error error, const std::string& directory) {
-  std::error_code ignored;
-  if (!fs::exists(directory, ignored)) error.message += DidYouMean(directory);
-  return error;
-}
-
-model::TableChoice Busiest(model::TableChoice choice) {
-  choice.one_of_several = BusiestIn;
-  return choice;
-}
-
-}  // namespace
 
 Result<model::Source> OpenProfile(const std::string& named, const TableChoice& choice) {
   const Result<std::string> directory = named.empty() ? NewestProfile(false) : named;
