@@ -73,6 +73,7 @@ SOURCES = (".h", ".cc", ".c", ".S")
 MOST_LINES = 350  # of a product file
 MOST_FILES = 40  # of a folder, without those in its subfolders
 NO_PRODUCT = ("tests", "bench", "trainers")
+NOT_OURS = ("build", "node_modules", "__pycache__")  # what git ignores: built or installed
 # Tables of instructions, with a few lines for each: to divide them would hide which are missing.
 MAY_BE_LONG = ("itrace/translator.cc", "itrace/x86_decoder.cc")
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
@@ -174,10 +175,9 @@ def missing_folders(root):
 
 
 def folders_with_files(root):
-    """Each folder with the names of its own files, without hidden folders and what was built."""
+    """Each folder with the names of its own files, without hidden folders and NOT_OURS."""
     for directory, folders, files in os.walk(root):
-        folders[:] = sorted(name for name in folders
-                            if name[0] != "." and name not in ("build", "__pycache__"))
+        folders[:] = sorted(name for name in folders if name[0] != "." and name not in NOT_OURS)
         yield os.path.relpath(directory, root), sorted(files)
 
 
@@ -289,6 +289,7 @@ PLANTED = [
     ("cli/x.cc", "\n" * 350, None),
     ("reports/view/src/x.ts", "\n" * 351, "reports/view/src/x.ts: 351 lines, more than 350"),
     ("itrace/translator.cc", "\n" * 351, None),
+    ("reports/view/node_modules/x/x.ts", "\n" * 351, None),
     ("tests/unit/x.cc", "\n" * 351, None),
     ("bench/cost/x.cc", "\n" * 351, None),
     ("cli/x.md", "\n" * 351, None),
@@ -300,6 +301,7 @@ PLANTED_FOLDERS = [
     ("docs/pages", 40, None),
     ("tests/pages", 41, None),
     ("build/pages", 41, None),
+    ("reports/view/node_modules/x", 41, None),
     (".git/pages", 41, None),
 ]
 
