@@ -59,7 +59,7 @@ constexpr Subcommand kSubcommands[] = {
     {kMeasure, "metrics", "Lists what this machine can measure, and how to enable the rest",
      MetricsCommand},
     {kRead, "report",
-     "Prints a report of a profile: combined, log-rt, methods, scs, log-gen, arc or html",
+     "Prints a report of a profile: its calling contexts, methods or events, or an HTML page",
      ReportCommand},
     {kRead, "view",
      "Shows a profile as flame graph, trees and tables in the browser: one HTML file", ViewCommand},
