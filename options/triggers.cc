@@ -11,34 +11,6 @@
 namespace jprof::options {
 namespace {
 
-struct KnownTrigger {
-  TriggerKind kind;
-  std::string_view name;
-  std::string_view unit;         // of a weighted metric; empty: not weighted
-  uint64_t every;                // the default
-  std::string_view period_unit;  // of `every`
-  std::string_view help;
-};
-constexpr KnownTrigger kTriggers[] = {
-    {TriggerKind::kTime, "TIME", "", 0, "ns",
-     "CPU time of each thread (the default; the rate sets the period)"},
-    {TriggerKind::kAllocatedBytes, "ALLOCATED_BYTES", "bytes", 512 * 1024, "bytes",
-     "an object about every N allocated bytes; estimates bytes"},
-    {TriggerKind::kAllocations, "ALLOCATIONS", "", 1000, "events",
-     "every N-th allocated object (slow: the VM reports all of them)"},
-    {TriggerKind::kMonitorWait, "MONITOR_WAIT", "", 1, "events", "every N-th call of Object.wait"},
-    {TriggerKind::kMonitorWaited, "MONITOR_WAITED", "ns", 1, "events",
-     "every N-th end of Object.wait, with the time waited"},
-    {TriggerKind::kMonitorContendedEnter, "MONITOR_CONTENDED_ENTER", "", 1, "events",
-     "every N-th attempt to enter a monitor that another thread holds"},
-    {TriggerKind::kMonitorContendedEntered, "MONITOR_CONTENDED_ENTERED", "ns", 1, "events",
-     "every N-th entry of such a monitor, with the time waited"},
-    {TriggerKind::kClassLoad, "CLASS_LOAD", "", 1, "events", "every N-th loaded class"},
-    {TriggerKind::kIdle, "IDLE", "", 10, "ms", "the stack of every idle thread, every N ms"},
-    {TriggerKind::kWall, "WALL", "", 10, "ms",
-     "the stack of every thread, running or idle, every N ms"},
-};
-
 const KnownTrigger& Known(TriggerKind kind) {
   return *std::ranges::find(kTriggers, kind, &KnownTrigger::kind);
 }

@@ -1,5 +1,5 @@
-// Parses triggers of samples (SCS=event[=N]+...) and the metrics that they add to the
-// profile. Pure.
+// Lists the triggers of samples, parses them (SCS=event[=N]+...), and returns the metrics that they
+// add to the profile. A new event of the VM is an enumerator and a row here. Pure.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ inline constexpr size_t kMostMetrics = 8;  // of a profile
 enum class TriggerKind : uint8_t {
   kTime,            // CPU time of the thread
   kEvent,           // a perf event of the thread
-  kAllocatedBytes,  // this and all others: see kTriggers in the source
+  kAllocatedBytes,  // this and all others: see kTriggers
   kAllocations,
   kMonitorWait,
   kMonitorWaited,
@@ -29,6 +29,35 @@ enum class TriggerKind : uint8_t {
   kClassLoad,
   kIdle,
   kWall,
+};
+
+struct KnownTrigger {
+  TriggerKind kind;
+  std::string_view name;
+  std::string_view unit;         // of a weighted metric; empty: not weighted
+  uint64_t every;                // the default
+  std::string_view period_unit;  // of `every`
+  std::string_view help;
+};
+// All kinds but kEvent, in the order of help.
+inline constexpr KnownTrigger kTriggers[] = {
+    {TriggerKind::kTime, "TIME", "", 0, "ns",
+     "CPU time of each thread (the default; the rate sets the period)"},
+    {TriggerKind::kAllocatedBytes, "ALLOCATED_BYTES", "bytes", 512 * 1024, "bytes",
+     "an object about every N allocated bytes; estimates bytes"},
+    {TriggerKind::kAllocations, "ALLOCATIONS", "", 1000, "events",
+     "every N-th allocated object (slow: the VM reports all of them)"},
+    {TriggerKind::kMonitorWait, "MONITOR_WAIT", "", 1, "events", "every N-th call of Object.wait"},
+    {TriggerKind::kMonitorWaited, "MONITOR_WAITED", "ns", 1, "events",
+     "every N-th end of Object.wait, with the time waited"},
+    {TriggerKind::kMonitorContendedEnter, "MONITOR_CONTENDED_ENTER", "", 1, "events",
+     "every N-th attempt to enter a monitor that another thread holds"},
+    {TriggerKind::kMonitorContendedEntered, "MONITOR_CONTENDED_ENTERED", "ns", 1, "events",
+     "every N-th entry of such a monitor, with the time waited"},
+    {TriggerKind::kClassLoad, "CLASS_LOAD", "", 1, "events", "every N-th loaded class"},
+    {TriggerKind::kIdle, "IDLE", "", 10, "ms", "the stack of every idle thread, every N ms"},
+    {TriggerKind::kWall, "WALL", "", 10, "ms",
+     "the stack of every thread, running or idle, every N ms"},
 };
 
 struct Trigger {

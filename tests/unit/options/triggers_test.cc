@@ -62,10 +62,10 @@ TEST(AgentTriggers, ErrorsNameTheProblem) {
       TriggerProblem(
           "TIME+ALLOCATED_BYTES+ALLOCATIONS+MONITOR_WAIT+MONITOR_WAITED+MONITOR_CONTENDED_ENTERED"),
       "these events add up to more than 8 metrics");
-  EXPECT_EQ(
-      TriggerProblem("TIME+"),
-      "there is no event ''; choose from TIME, ALLOCATED_BYTES, ALLOCATIONS, MONITOR_WAIT, "
-      "MONITOR_WAITED, MONITOR_CONTENDED_ENTER, MONITOR_CONTENDED_ENTERED, CLASS_LOAD, IDLE, WALL");
+  const std::string unknown = TriggerProblem("TIME+");
+  EXPECT_TRUE(unknown.starts_with("there is no event ''; choose from TIME, ALLOCATED_BYTES, "));
+  for (const KnownTrigger& known : kTriggers)
+    EXPECT_NE(unknown.find(fmt::format(" {}", known.name)), std::string::npos) << unknown;
 }
 
 }  // namespace
