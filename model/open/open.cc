@@ -11,51 +11,11 @@
 #include "model/itrace/arc_contexts.h"
 #include "profile/files/layout.h"
 #include "profile/files/printable_text.h"
-#include "profile/files/recording_meta.h"
-#include "profile/read/combined.h"
 
 namespace jprof::model {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Returns whether the directory has samples, with or without a description of the recording.
-bool IsTicks(const fs::path& directory) {
-  std::error_code error;
-  const auto has = [&](const char* file) { return fs::exists(directory / file, error); };
-  return has(profile::kRecordingFile) ||
-         (has(profile::kSamplesFile) && !has(profile::kControlFile));
-}
-
-// A kind of directory: how to recognise it, what it is called, and how it is opened.
-struct KindRow {
-  InputKind kind;
-  std::string_view name;
-  bool (*is)(const fs::path& directory);  // null: whatever no other row recognises
-  Result<Input> (*open)(const std::string& directory, const TableChoice& choice);
-};
-
-template <auto kOpen>
-Result<Input> As(const std::string& directory, const TableChoice& choice) {
-  const auto open = [&] {
-    if constexpr (requires { kOpen(directory, choice); }) {
-      return kOpen(directory, choice);
-    } else {
-      return kOpen(directory);
-    }
-  };
-  auto opened = open();
-  if (!opened) return std::unexpected(opened.error());
-  return *std::move(opened);
-}
-
-// The first row that recognises a directory is right: a trace has the files of ticks, too.
-constexpr KindRow kKinds[] = {
-    {InputKind::kTrace, "a trace of jprof itrace", IsArcRecording, As<OpenArcRecording>},
-    {InputKind::kTicks, "a recording of jprof tprof", IsTicks, As<OpenRecording>},
-    {InputKind::kCombined, "a combined profile", profile::IsCombined, As<OpenCombined>},
-    {InputKind::kProfile, "a profile", nullptr, As<OpenSource>},
-};
 
 const KindRow& RowOf(InputKind kind) { return *std::ranges::find(kKinds, kind, &KindRow::kind); }
 

@@ -1,5 +1,6 @@
 // Opens the directories that jprof records and makes. This is the only door to them: whoever reads
-// profiles asks here what a directory is, and gets what it holds.
+// profiles asks here what a directory is, and gets what it holds. A new kind is an enumerator, an
+// alternative of Input and a row of kKinds.
 #pragma once
 
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include "model/ticks/recording.h"
 #include "model/tree/context_tree.h"
 #include "model/tree/source.h"
+#include "profile/read/combined.h"
 
 namespace jprof::model {
 
@@ -62,6 +64,36 @@ Result<std::string> CountedRun(const std::string& directory);
 // Returns the runs of a combined profile as paths: "app.jprof/counted, app.jprof/sampled-1".
 // Returns an empty text if its runs.json cannot be read.
 std::string RunPaths(const std::string& directory);
+
+// A kind of directory: how to recognise it, what it is called, and how it is opened.
+struct KindRow {
+  InputKind kind;
+  std::string_view name;
+  bool (*is)(const std::filesystem::path& directory);  // null: whatever no other row recognises
+  Result<Input> (*open)(const std::string& directory, const TableChoice& choice);
+};
+
+// Adapts the function that opens a kind to the function of a row.
+template <auto kOpen>
+Result<Input> As(const std::string& directory, const TableChoice& choice) {
+  auto opened = [&] {
+    if constexpr (requires { kOpen(directory, choice); }) {
+      return kOpen(directory, choice);
+    } else {
+      return kOpen(directory);
+    }
+  }();
+  if (!opened) return std::unexpected(opened.error());
+  return *std::move(opened);
+}
+
+// The first row that recognises a directory is right: a trace has the files of ticks, too.
+inline constexpr KindRow kKinds[] = {
+    {InputKind::kTrace, "a trace of jprof itrace", IsArcRecording, As<OpenArcRecording>},
+    {InputKind::kTicks, "a recording of jprof tprof", IsRecording, As<OpenRecording>},
+    {InputKind::kCombined, "a combined profile", profile::IsCombined, As<OpenCombined>},
+    {InputKind::kProfile, "a profile", nullptr, As<OpenSource>},
+};
 
 // Returns the contexts of what was opened. Fails if it has none, or none with these options.
 Result<ContextTree> LoadContexts(Input& input, const ForestOptions& options);

@@ -188,6 +188,13 @@ class Strings {
 
 }  // namespace
 
+bool IsRecording(const fs::path& directory) {
+  std::error_code error;
+  const auto has = [&](const char* file) { return fs::exists(directory / file, error); };
+  return has(profile::kRecordingFile) ||
+         (has(profile::kSamplesFile) && !has(profile::kControlFile));
+}
+
 Result<Recording> OpenRecording(const fs::path& directory) {
   std::error_code error;
   if (!fs::is_directory(directory, error))

@@ -55,6 +55,9 @@ struct Recording {
   std::vector<std::string> notes;                // what is missing and why
 };
 
+// Returns whether the directory has samples, with or without a description of the recording.
+bool IsRecording(const std::filesystem::path& directory);
+
 // Opens a recording, or the files beside the branches of `jprof itrace`. Fails if it is
 // no recording.
 Result<Recording> OpenRecording(const std::filesystem::path& directory);
