@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -11,6 +12,7 @@
 #include "model/combined/combined.h"
 #include "model/itrace/arc_recording.h"
 #include "model/ticks/recording.h"
+#include "model/timeline/timeline.h"
 #include "model/tree/context_tree.h"
 #include "model/tree/source.h"
 
@@ -63,7 +65,14 @@ Result<std::string> CountedRun(const std::string& directory);
 // Returns an empty text if its runs.json cannot be read.
 std::string RunPaths(const std::string& directory);
 
+// Returns whether the kind of recording has a tree of calls.
+bool HasContexts(const Input& input);
 // Returns the contexts of what was opened. Fails if it has none, or none with these options.
 Result<ContextTree> LoadContexts(Input& input, const ForestOptions& options);
+
+// Returns whether the kind of recording has points in time.
+bool HasTimeline(const Input& input);
+// Returns what happened when. The timeline refers to `input`. Fails if it has no points in time.
+Result<std::unique_ptr<Timeline>> OpenTimeline(Input& input);
 
 }  // namespace jprof::model
