@@ -49,7 +49,7 @@ const reports::ExportFormat& FormatFor(const ExportArguments& arguments,
   for (const reports::ExportFormat& format : reports::ExportFormats()) {
     if (arguments.out.ends_with(format.extension)) return format;
   }
-  return FormatNamed(input.is_trace() ? "perfetto" : "pprof");
+  return FormatNamed(model::HasContexts(input.input) ? "pprof" : "perfetto");
 }
 
 Result<void> CheckOutput(const ExportArguments& arguments, const reports::ExportFormat& format) {
@@ -124,11 +124,12 @@ Action ExportCommand(CommandLine line, const Command&) {
               "  jprof export app.jprof --format callgrind        for KCachegrind\n"
               "  jprof export app.jprof -o app.speedscope.json    the format of the file's name\n"
               "  jprof export trace.jprof --format perfetto       every call, for ui.perfetto.dev\n"
+              "  jprof export app.itrace --format perfetto        the same of jprof itrace\n"
               "  jprof export app.jprof --format collapsed -o - | flamegraph.pl >app.svg");
   AddExportOptions(line, arguments->choice);
   line.Option("--format", arguments->format, ExportNames("|"),
               "One of " + ExportNames(", ") +
-                  "; default: that of -o's extension, else pprof, perfetto for a trace");
+                  "; default: that of -o's extension, else pprof, or perfetto for jprof trace");
   line.Option("-o,--out", arguments->out, "FILE",
               "Write this file; - is standard output (default: named after the profile)");
   return [arguments] { return StatusOf(Run(*arguments)); };

@@ -19,14 +19,15 @@ class ArcContexts {
   Result<ContextTree> Take(const std::string& metric) {
     if (auto added = AddMeasures(metric); !added) return std::unexpected(added.error());
     for (const ArcThread& thread : trace_.threads)
-      tree_.threads.push_back({merged_ ? "(all threads)" : NameOf(thread), thread.tid});
+      tree_.threads.push_back(
+          {merged_ ? "(all threads)" : ThreadName(arcs_, thread.tid), thread.tid});
     frame_of_.resize(arcs_.code->functions().size(), kNoNode);
     for (const ArcNode& node : trace_.nodes) AddNode(node);
     LinkNodes(tree_.nodes);
     std::ranges::stable_sort(tree_.roots, std::greater(), [this](uint32_t root) {
       return trace_.threads[tree_.nodes[root].thread].instructions;
     });
-    Describe();
+    tree_.run = DescribeRun(arcs_, trace_);
     return std::move(tree_);
   }
 
@@ -50,12 +51,6 @@ class ArcContexts {
     }
     tree_.preferred = 1;
     return {};
-  }
-
-  std::string NameOf(const ArcThread& thread) const {
-    const auto name = arcs_.thread_names.find(thread.tid);
-    const bool known = name != arcs_.thread_names.end() && !name->second.empty();
-    return known ? name->second : "(unnamed)";
   }
 
   void AddNode(const ArcNode& node) {
@@ -90,20 +85,6 @@ class ArcContexts {
     return frame = builder_.AddFrame(std::move(made));
   }
 
-  void Describe() {
-    const profile::RecordingMeta& meta = arcs_.recording.meta;
-    const ArcNotes notes = NotesOf(arcs_, trace_);
-    tree_.run = {
-        .mode = "itrace",
-        .command = meta.command,
-        .machine = meta.platform,
-        .pid = trace_.threads.empty() ? 0 : trace_.threads.front().pid,
-        .start_unix_ns = std::min<uint64_t>(arcs_.branches.header().start_unix_ns, INT64_MAX),
-        .duration_ns = static_cast<uint64_t>(ArcSeconds(arcs_) * 1e9),
-        .notes = notes.losses};
-    tree_.run.notes.insert(tree_.run.notes.end(), notes.notes.begin(), notes.notes.end());
-  }
-
   ArcRecording& arcs_;
   bool merged_;
   ArcTrace trace_;
@@ -117,6 +98,19 @@ class ArcContexts {
 
 Result<ContextTree> LoadContexts(ArcRecording& arcs, const ForestOptions& options) {
   return ArcContexts(arcs, options.merged).Take(options.metric);
+}
+
+RunDescription DescribeRun(const ArcRecording& arcs, const ArcTrace& trace) {
+  const profile::RecordingMeta& meta = arcs.recording.meta;
+  ArcNotes notes = NotesOf(arcs, trace);
+  notes.losses.insert(notes.losses.end(), notes.notes.begin(), notes.notes.end());
+  return {.mode = "itrace",
+          .command = meta.command,
+          .machine = meta.platform,
+          .pid = trace.threads.empty() ? 0 : trace.threads.front().pid,
+          .start_unix_ns = std::min<uint64_t>(arcs.branches.header().start_unix_ns, INT64_MAX),
+          .duration_ns = static_cast<uint64_t>(ArcSeconds(arcs) * 1e9),
+          .notes = std::move(notes.losses)};
 }
 
 }  // namespace jprof::model

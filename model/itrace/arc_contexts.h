@@ -9,4 +9,7 @@ namespace jprof::model {
 // Uses `merged` and `metric` of the options. Fails if a trace has no metric of that name.
 Result<ContextTree> LoadContexts(ArcRecording& arcs, const ForestOptions& options);
 
+// Describes the run for exports, with NotesOf.
+RunDescription DescribeRun(const ArcRecording& arcs, const ArcTrace& trace);
+
 }  // namespace jprof::model

@@ -22,8 +22,8 @@ bool IsLinkage(const CodeAt& code) { return code.kind == CodeAt::Kind::kLinkage;
 
 }  // namespace
 
-ArcWalk::ArcWalk(Locate locate, OnRun on_run)
-    : locate_(std::move(locate)), on_run_(std::move(on_run)) {}
+ArcWalk::ArcWalk(Locate locate, OnRun on_run, OnChange on_change)
+    : locate_(std::move(locate)), on_run_(std::move(on_run)), on_change_(std::move(on_change)) {}
 
 ArcWalk::Thread& ArcWalk::ThreadOf(const Branch& branch) {
   const uint64_t key = uint64_t{branch.pid} << 32 | branch.tid;
@@ -64,7 +64,7 @@ void ArcWalk::Add(const Branch& branch) {
 }
 
 void ArcWalk::Begin(Thread& thread, const Branch& branch) {
-  thread.stack.Cut(1);
+  Cut(thread, 1);
   thread.top().linkage = {};
   thread.at = branch.to;
   const CodeAt code = locate_(branch.pid, branch.to, branch.time_ns);
@@ -103,7 +103,7 @@ void ArcWalk::Settle(Thread& thread, const Branch& branch) {
 // Makes the function that the branch leads to the current one.
 void ArcWalk::Follow(Thread& thread, const Branch& branch) {
   if (branch.kind == BranchKind::kNotTaken || branch.kind == BranchKind::kSystemCall) return;
-  if (branch.kind == BranchKind::kEnd) return (void)thread.stack.Cut(1);
+  if (branch.kind == BranchKind::kEnd) return (void)Cut(thread, 1);
   const CodeAt to = locate_(branch.pid, branch.to, branch.time_ns);
   switch (branch.kind) {
     case BranchKind::kCall:
@@ -148,16 +148,16 @@ void ArcWalk::Jump(Thread& thread, const CodeAt& to, uint64_t address) {
 void ArcWalk::Return(Thread& thread, const CodeAt& to, uint64_t address) {
   const size_t frame = thread.stack.frame();
   thread.top().linkage = {};
-  if (ReturnsTo(thread.stack[frame].call, address)) return (void)thread.stack.Cut(frame);
+  if (ReturnsTo(thread.stack[frame].call, address)) return (void)Cut(thread, frame);
   if (thread.stack[frame].reason == Reason::kHandler) {  // to the code that ends the signal
-    thread.stack.Cut(frame);
+    Cut(thread, frame);
     return Enter(thread, to.function, Reason::kMoved, false);
   }
   if (to.function == thread.top().function && !to.entry) return;  // a jump within it
   if (Leave(thread, to, address)) return;
   if (to.entry) return TailCall(thread, to);  // a call by way of the stack
   ++trace_.beyond;
-  thread.stack.Cut(1);
+  Cut(thread, 1);
   Enter(thread, to.function, Reason::kMoved, false);
 }
 
@@ -168,7 +168,7 @@ void ArcWalk::Signal(Thread& thread, const CodeAt& to) {
 }
 
 void ArcWalk::SignalReturn(Thread& thread, const CodeAt& to, uint64_t address) {
-  if (const size_t signal = thread.stack.NewestSignal()) thread.stack.Cut(signal);
+  if (const size_t signal = thread.stack.NewestSignal()) Cut(thread, signal);
   const Entry& top = thread.top();
   if (to.function == top.function || top.linkage.how != Linkage::How::kNone || IsLinkage(to))
     return;
@@ -195,10 +195,14 @@ void ArcWalk::ThroughLinkage(Thread& thread, const CodeAt& to) {
 void ArcWalk::TailCall(Thread& thread, const CodeAt& to) {
   const Entry top = thread.top();
   if (top.resolver) {  // it was called in place of this function
-    thread.stack.Cut(thread.stack.size() - 1);
+    Cut(thread, thread.stack.size() - 1);
     return Enter(thread, to.function, top.reason, true, top.call);
   }
-  if (LeaveTo(thread, to.function, thread.stack.frame())) return Count(top.function, thread.top());
+  if (LeaveTo(thread, to.function, thread.stack.frame())) {  // its node continues
+    Tell(StackChange::Kind::kEnd, to.function);
+    Tell(StackChange::Kind::kCall, to.function);
+    return Count(top.function, thread.top());
+  }
   Enter(thread, to.function, Reason::kTail, true);
 }
 
@@ -209,7 +213,7 @@ bool ArcWalk::Leave(Thread& thread, const CodeAt& to, uint64_t address) {
   if (LeaveTo(thread, to.function, stack.frame())) return true;
   const size_t returned = stack.NewestReturn(to.function, address);
   if (returned == 0) return LeaveTo(thread, to.function, 1);
-  trace_.left += stack.Cut(returned) - 1;  // the frames above this one have not returned
+  trace_.left += Cut(thread, returned) - 1;  // the frames above this one have not returned
   thread.top().linkage = {};
   return true;
 }
@@ -219,7 +223,7 @@ bool ArcWalk::Leave(Thread& thread, const CodeAt& to, uint64_t address) {
 bool ArcWalk::LeaveTo(Thread& thread, uint32_t function, size_t from) {
   const size_t newest = thread.stack.Newest(function, from);
   if (newest == ArcStack::kNone) return false;
-  trace_.left += thread.stack.Cut(newest + 1);
+  trace_.left += Cut(thread, newest + 1);
   thread.top().linkage = {};
   return true;
 }
@@ -229,6 +233,16 @@ void ArcWalk::Enter(Thread& thread, uint32_t function, Reason reason, bool count
   const uint32_t node = Child(thread.top().node, function);
   thread.stack.Push({.node = node, .function = function, .call = call, .reason = reason});
   if (counted) Count(caller, thread.top());
+  Tell(counted ? StackChange::Kind::kCall : StackChange::Kind::kMoved, function);
+}
+
+// Ends the functions from index `size` on. Returns how many of them were frames.
+size_t ArcWalk::Cut(Thread& thread, size_t size) {
+  if (on_change_) {
+    for (size_t i = thread.stack.size(); i-- > size;)
+      on_change_({StackChange::Kind::kEnd, thread.stack[i].function});
+  }
+  return thread.stack.Cut(size);
 }
 
 void ArcWalk::Count(uint32_t caller, const Entry& callee) {

@@ -83,13 +83,26 @@ struct StraightRun {
   bool taken = false;  // ended by a conditional branch that was taken
 };
 
+// A change of the shadow stack of the record's thread.
+struct StackChange {
+  enum class Kind : uint8_t {
+    kCall,   // the function begins, and its call counts
+    kMoved,  // the function begins, but execution came into its middle: that counts no call
+    kEnd,    // the newest function ends, which is `function`
+  };
+  Kind kind = Kind::kCall;
+  uint32_t function = 0;
+};
+
 class ArcWalk {
  public:
   using Locate = std::function<CodeAt(uint32_t pid, uint64_t address, uint64_t time_ns)>;
   using OnRun = std::function<void(const StraightRun& run)>;
+  using OnChange = std::function<void(const StackChange& change)>;
 
-  // Calls `on_run`, unless it is empty, for each run of instructions.
-  explicit ArcWalk(Locate locate, OnRun on_run = {});
+  // Calls `on_run`, unless it is empty, for each run of instructions, and `on_change` for each
+  // change of a shadow stack: their calls by function are those of the tree.
+  explicit ArcWalk(Locate locate, OnRun on_run = {}, OnChange on_change = {});
 
   // Adds a record. Requires the records of each thread in their order; threads may alternate.
   void Add(const profile::Branch& branch);
@@ -124,11 +137,16 @@ class ArcWalk {
   bool Leave(Thread& thread, const CodeAt& to, uint64_t address);
   bool LeaveTo(Thread& thread, uint32_t function, size_t from);
   void Enter(Thread& thread, uint32_t function, Reason reason, bool counted, uint64_t call = 0);
+  size_t Cut(Thread& thread, size_t size);
+  void Tell(StackChange::Kind kind, uint32_t function) const {
+    if (on_change_) on_change_({kind, function});
+  }
   void Count(uint32_t caller, const Entry& callee);
   NodeIndex Child(NodeIndex parent, uint32_t function);
 
   Locate locate_;
   OnRun on_run_;
+  OnChange on_change_;
   ArcTrace trace_;
   ChildMap children_;  // by function
   std::unordered_map<uint64_t, Thread> threads_;

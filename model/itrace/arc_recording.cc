@@ -43,6 +43,12 @@ ArcTrace WalkArcs(ArcRecording& arcs, std::optional<uint32_t> tid, const ArcWalk
   return walk.Take();
 }
 
+std::string ThreadName(const ArcRecording& arcs, uint32_t tid) {
+  const auto name = arcs.thread_names.find(tid);
+  const bool known = name != arcs.thread_names.end() && !name->second.empty();
+  return known ? name->second : "(unnamed)";
+}
+
 std::string ArcThreadText(const ArcRecording& arcs, const ArcThread& thread) {
   const auto name = arcs.thread_names.find(thread.tid);
   if (name == arcs.thread_names.end()) return fmt::format("tid {}", thread.tid);

@@ -33,6 +33,8 @@ Result<ArcRecording> OpenArcRecording(const std::filesystem::path& directory);
 ArcTrace WalkArcs(ArcRecording& arcs, std::optional<uint32_t> tid = {},
                   const ArcWalk::OnRun& on_run = {});
 
+// Returns the name that the thread had at the end, or "(unnamed)".
+std::string ThreadName(const ArcRecording& arcs, uint32_t tid);
 // Returns "name (tid 77)".
 std::string ArcThreadText(const ArcRecording& arcs, const ArcThread& thread);
 

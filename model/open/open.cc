@@ -9,6 +9,8 @@
 #include "common/shell_word.h"
 #include "model/combined/combined_contexts.h"
 #include "model/itrace/arc_contexts.h"
+#include "model/timeline/arc_timeline.h"
+#include "model/timeline/trace_timeline.h"
 #include "profile/files/layout.h"
 #include "profile/files/printable_text.h"
 
@@ -81,6 +83,12 @@ Result<void> FindTable(Source& source, const TableChoice& choice) {
     source.uncalibrated = stored.error().message;
   }
   return {};
+}
+
+// Returns whether it is a trace of jprof trace.
+bool IsTraceOfEvents(const Input& input) {
+  const auto* source = std::get_if<Source>(&input);
+  return source != nullptr && source->reader.meta().is(Mode::kTrace);
 }
 
 }  // namespace
@@ -171,6 +179,10 @@ Result<Combined> OpenCombined(const std::string& directory, const TableChoice& c
   return combined;
 }
 
+bool HasContexts(const Input& input) {
+  return KindOf(input) != InputKind::kTicks && !IsTraceOfEvents(input);
+}
+
 Result<ContextTree> LoadContexts(Input& input, const ForestOptions& options) {
   return std::visit(
       [&](auto& opened) -> Result<ContextTree> {
@@ -180,6 +192,23 @@ Result<ContextTree> LoadContexts(Input& input, const ForestOptions& options) {
           return LoadContexts(opened);
         } else {
           return WrongUse("{} is {}, which has no call tree",
+                          profile::CleanText(DirectoryOf(input)), NameOf(KindOf(input)));
+        }
+      },
+      input);
+}
+
+bool HasTimeline(const Input& input) {
+  return KindOf(input) == InputKind::kTrace || IsTraceOfEvents(input);
+}
+
+Result<std::unique_ptr<Timeline>> OpenTimeline(Input& input) {
+  return std::visit(
+      [&](auto& opened) -> Result<std::unique_ptr<Timeline>> {
+        if constexpr (requires { OpenTimeline(opened); }) {
+          return OpenTimeline(opened);
+        } else {
+          return WrongUse("{} is {}, which has no points in time",
                           profile::CleanText(DirectoryOf(input)), NameOf(KindOf(input)));
         }
       },

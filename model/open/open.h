@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -12,6 +13,7 @@
 #include "model/combined/combined.h"
 #include "model/itrace/arc_recording.h"
 #include "model/ticks/recording.h"
+#include "model/timeline/timeline.h"
 #include "model/tree/context_tree.h"
 #include "model/tree/source.h"
 #include "profile/read/combined.h"
@@ -95,7 +97,14 @@ inline constexpr KindRow kKinds[] = {
     {InputKind::kProfile, "a profile", nullptr, As<OpenSource>},
 };
 
+// Returns whether the kind of recording has a tree of calls.
+bool HasContexts(const Input& input);
 // Returns the contexts of what was opened. Fails if it has none, or none with these options.
 Result<ContextTree> LoadContexts(Input& input, const ForestOptions& options);
+
+// Returns whether the kind of recording has points in time.
+bool HasTimeline(const Input& input);
+// Returns what happened when. The timeline refers to `input`. Fails if it has no points in time.
+Result<std::unique_ptr<Timeline>> OpenTimeline(Input& input);
 
 }  // namespace jprof::model

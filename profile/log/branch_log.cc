@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unordered_set>
 
 #include "common/bytes.h"
 
@@ -234,6 +235,17 @@ void BranchLog::ForEach(const std::function<void(const Branch&)>& use) const {
     const auto chunk = in.Read<BranchChunk>();
     DecodeChunk(chunk, in.ReadBytes(chunk.bytes), use);
   }
+}
+
+std::vector<TracedThread> BranchLog::Threads() const {
+  std::vector<TracedThread> threads;
+  std::unordered_set<uint64_t> known;
+  for (const size_t offset : chunks_) {
+    const auto chunk = ByteCursor(std::string_view(bytes_).substr(offset)).Read<BranchChunk>();
+    const bool is_new = known.insert(uint64_t{chunk.pid} << 32 | chunk.tid).second;
+    if (is_new) threads.push_back({.pid = chunk.pid, .tid = chunk.tid});
+  }
+  return threads;
 }
 
 std::vector<Branch> BranchLog::All() const {

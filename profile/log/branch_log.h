@@ -56,6 +56,11 @@ struct Branch {
   bool operator==(const Branch&) const = default;
 };
 
+struct TracedThread {
+  uint32_t pid = 0, tid = 0;
+  bool operator==(const TracedThread&) const = default;
+};
+
 // The head of a chunk, followed by `bytes` of encoded records. Each record consists of a byte with
 // its kind (low 4 bits) and the set of its optional fields, then LEB128 numbers: `from` relative to
 // the previous record's `to` (absent for kBegin), `to` relative to `from` (for kBegin to the
@@ -110,6 +115,8 @@ class BranchLog {
   // Calls `use` for each record, in the order of execution within a thread. Threads are interleaved
   // in pieces of some thousand records that overlap in time.
   void ForEach(const std::function<void(const Branch&)>& use) const;
+  // Returns the threads that have records, in the order in which ForEach comes to them.
+  std::vector<TracedThread> Threads() const;
   std::vector<Branch> All() const;  // 56 bytes per record: for short traces only
 
   const LogHeader& header() const { return header_; }

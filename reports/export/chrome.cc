@@ -1,31 +1,27 @@
 // Writes chrome: the JSON of trace events, B and E pairs by thread, in microseconds.
 #include <fmt/ranges.h>
 
-#include "model/tree/run_description.h"
-#include "profile/files/printable_text.h"
 #include "reports/export/export_list.h"
-#include "reports/export/trace_slices.h"
 #include "reports/print/json_writer.h"
 
 namespace jprof::reports {
 namespace {
 
+using model::Track;
+
 class ChromeWriter {
  public:
-  ChromeWriter(model::Source& source, Output& out)
-      : source_(source), out_(out), json_(out), pid_(source.reader.meta().pid) {}
+  ChromeWriter(model::Timeline& timeline, Output& out)
+      : timeline_(timeline), out_(out), json_(out) {}
 
   Result<void> Write() {
-    bool begun = false;  // nothing is written where there is no trace
-    const auto totals = VisitSlices(source_, [&](const Slice& slice) {
-      if (!begun) Begin();
-      begun = true;
-      WriteSlice(slice);
+    Begin();
+    const auto run = timeline_.Visit([&](const model::TimelineEvent& event) {
+      WriteEvent(event);
       return out_.ok();
     });
-    if (!totals) return std::unexpected(totals.error());
-    if (!begun) Begin();
-    End(*totals);
+    if (!run) return std::unexpected(run.error());
+    End(*run);
     return {};
   }
 
@@ -35,13 +31,13 @@ class ChromeWriter {
     json_.Member("displayTimeUnit", "ns");
     json_.Key("traceEvents");
     json_.StartArray();
-    Name("process_name", 0, model::CommandText(source_.reader.meta().command));
-    for (uint32_t i = 0; i < source_.reader.threads().size(); ++i)
-      Name("thread_name", i + 1, profile::CleanText(source_.reader.threads()[i].name));
+    for (const Track& track : timeline_.tracks()) {
+      if (track.kind == Track::Kind::kProcess) WriteName("process_name", track);
+      if (track.kind == Track::Kind::kThread) WriteName("thread_name", track);
+    }
   }
 
-  void End(const SliceTotals& totals) {
-    const model::RunDescription run = DescribeRun(source_);
+  void End(const model::RunDescription& run) {
     json_.EndArray();
     json_.Key("otherData");
     json_.StartObject();
@@ -49,59 +45,76 @@ class ChromeWriter {
     json_.Member("jvm", run.jvm);
     json_.Member("start", run.start);
     json_.Key("notes");
-    json_.String(fmt::format("{}", fmt::join(SliceNotes(source_, totals), "; ")));
+    json_.String(fmt::format("{}", fmt::join(run.notes, "; ")));
     json_.EndObject();
     json_.EndObject();
     json_.Finish();
   }
 
-  void Place(uint32_t tid) {
-    json_.Member("pid", pid_);
-    json_.Member("tid", tid);
+  void StartRow(const char* phase, const Track& track) {
+    json_.StartRow();
+    json_.Member("ph", phase);
+    json_.Member("pid", track.pid);
+    json_.Member("tid", track.tid);
   }
 
-  void Name(const char* what, uint32_t tid, const std::string& name) {
-    json_.StartRow();
-    json_.Member("ph", "M");
-    Place(tid);
+  void WriteName(const char* what, const Track& track) {
+    StartRow("M", track);
     json_.Member("name", what);
     json_.Key("args");
     json_.StartObject();
-    json_.Member("name", name);
+    json_.Member("name", track.name);
     json_.EndObject();
     json_.EndObject();
   }
 
-  // Threads are numbered from 1, because the kernel may give two of them the same id, one after the
-  // other.
-  void WriteSlice(const Slice& slice) {
-    json_.StartRow();
-    json_.Member("ph", slice.kind == Slice::Kind::kBegin ? "B"
-                       : slice.kind == Slice::Kind::kEnd ? "E"
-                                                         : "i");
-    Place(slice.thread + 1);
-    json_.Key("ts");
-    json_.Fixed(static_cast<double>(slice.ns) / 1e3, 3);
-    if (slice.kind == Slice::Kind::kBegin) {
-      json_.Member("name", slice.name);
-      json_.Member("cat", std::string_view(&slice.type, 1));
-    } else if (slice.kind == Slice::Kind::kGap) {
-      json_.Member("s", "t");
-      json_.Member("name", fmt::format("{} events are missing", slice.missing));
-    }
+  void WriteEvent(const model::TimelineEvent& event) {
+    const Track& track = timeline_.tracks()[event.track];
+    std::visit(
+        [&](const auto& what) {
+          StartRow(PhaseOf(what), track);
+          json_.Key("ts");
+          json_.Fixed(static_cast<double>(event.ns) / 1e3, 3);
+          WriteFields(what, track);
+          json_.EndObject();
+        },
+        event.what);
+  }
+
+  static const char* PhaseOf(const model::SliceBegin&) { return "B"; }
+  static const char* PhaseOf(const model::SliceEnd&) { return "E"; }
+  static const char* PhaseOf(const model::Instant&) { return "i"; }
+  static const char* PhaseOf(const model::CounterValue&) { return "C"; }
+
+  void WriteFields(const model::SliceBegin& slice, const Track&) {
+    json_.Member("name", slice.text);
+    if (slice.counts_call) return json_.Member("cat", std::string_view(&slice.type, 1));
+    json_.Member("cat", fmt::format("{},no-call", slice.type));
+  }
+  void WriteFields(const model::SliceEnd&, const Track&) {}
+  void WriteFields(const model::Instant& instant, const Track&) {
+    json_.Member("s", "t");
+    json_.Member("name", instant.name);
+  }
+  // Readers distinguish the counters of a process by name and id.
+  void WriteFields(const model::CounterValue& counter, const Track& track) {
+    json_.Member("name", track.name);
+    json_.Member("id", track.tid);
+    json_.Key("args");
+    json_.StartObject();
+    json_.Member("value", counter.value);
     json_.EndObject();
   }
 
-  model::Source& source_;
+  model::Timeline& timeline_;
   Output& out_;
   JsonWriter json_;
-  uint64_t pid_;
 };
 
 }  // namespace
 
-Result<void> WriteChrome(model::Source& source, Output& out) {
-  return ChromeWriter(source, out).Write();
+Result<void> WriteChrome(model::Timeline& timeline, Output& out) {
+  return ChromeWriter(timeline, out).Write();
 }
 
 }  // namespace jprof::reports

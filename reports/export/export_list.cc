@@ -17,9 +17,12 @@ Result<void> TreeAs(ExportInput& input, Output& out) {
   }
 }
 
+// Adapts a writer of timelines.
 template <auto kWrite>
-Result<void> TraceAs(ExportInput& input, Output& out) {
-  return kWrite(std::get<model::Source>(input.input), out);
+Result<void> TimelineAs(ExportInput& input, Output& out) {
+  const auto timeline = model::OpenTimeline(input.input);
+  if (!timeline) return std::unexpected(timeline.error());
+  return kWrite(**timeline, out);
 }
 
 Result<void> TreeAsSqlite(ExportInput& input, const std::string& path) {
@@ -68,13 +71,14 @@ constexpr ExportFormat kExportFormats[] = {
      "nothing of the tree", true, false, nullptr, TreeAsSqlite},
     {"perfetto", ".perfetto-trace", "a trace for ui.perfetto.dev, one track for each thread",
      "open https://ui.perfetto.dev and drop FILE on it",
-     "every call of `jprof trace` as a slice, missing events as marks",
-     "the order of events of different threads: times are CPU times of each thread", true, true,
-     TraceAs<WritePerfetto>, nullptr},
+     "every call of `jprof trace` and `jprof itrace` as a slice; missing events, system calls and "
+     "signals as marks; of `itrace`, how many instructions each thread has executed",
+     "of `trace`, the order of events of different threads: times are CPU times of each thread",
+     true, true, TimelineAs<WritePerfetto>, nullptr},
     {"chrome", ".trace.json", "the same as JSON of trace events, for chrome://tracing",
      "open chrome://tracing, https://ui.perfetto.dev or https://speedscope.app and drop FILE on it",
      "the same as `perfetto`, in microseconds with three decimals", "the same; files are larger",
-     false, true, TraceAs<WriteChrome>, nullptr},
+     false, true, TimelineAs<WriteChrome>, nullptr},
 };
 
 }  // namespace
@@ -82,22 +86,25 @@ constexpr ExportFormat kExportFormats[] = {
 std::span<const ExportFormat> ExportFormats() { return kExportFormats; }
 
 Result<void> CheckExportable(const ExportFormat& format, const ExportInput& input) {
-  const bool is_trace = input.is_trace();
-  if (is_trace && format.of_trace && (input.options.merged || !input.options.metric.empty())) {
+  const bool chooses = input.options.merged || !input.options.metric.empty();
+  const bool has =
+      format.of_timeline ? model::HasTimeline(input.input) : model::HasContexts(input.input);
+  if (has && format.of_timeline && chooses) {
     return WrongUse(
-        "{} is a trace, which is exported by its first metric, each thread alone; leave out "
-        "--metric and --threads",
-        input.directory());
+        "{} shows {} as a timeline, which has each thread alone and no choice of metrics; leave "
+        "out --metric and --threads",
+        format.name, input.directory());
   }
-  if (format.of_trace == is_trace) return {};
-  if (is_trace) {
+  if (has) return {};
+  if (!format.of_timeline) {
     return WrongUse(
         "{} is a trace, which has no call tree for {}; export it with --format perfetto or chrome",
         input.directory(), format.name);
   }
   return WrongUse(
       "{} holds sums by context and no points in time, which {} needs; export it with --format "
-      "speedscope (flame graphs), or record a trace: jprof trace -- CMD...",
+      "speedscope (flame graphs), or record a trace: jprof trace -- CMD... or jprof itrace -- "
+      "CMD...",
       input.directory(), format.name);
 }
 

@@ -16,11 +16,6 @@ struct ExportInput {
   model::ForestOptions options;  // `merged` and `metric` are used
 
   std::string_view directory() const { return model::DirectoryOf(input); }
-  // Returns whether it is a trace of jprof trace, with points in time.
-  bool is_trace() const {
-    const auto* source = std::get_if<model::Source>(&input);
-    return source != nullptr && source->reader.meta().is(Mode::kTrace);
-  }
 };
 
 struct ExportFormat {
@@ -31,7 +26,7 @@ struct ExportFormat {
   const char* holds;      // in Markdown, like `lacks`; docs/EXPORTS.md is generated from both
   const char* lacks;
   bool binary;
-  bool of_trace;  // needs points in time; else needs a call tree
+  bool of_timeline;  // needs points in time; else needs a call tree
   // Fails if the profile does not have what the format needs.
   Result<void> (*write)(ExportInput& input, Output& out);
   // Replaces `write`: writes the file `path` itself, which must not exist.
@@ -40,8 +35,8 @@ struct ExportFormat {
 
 std::span<const ExportFormat> ExportFormats();
 
-// Fails with kWrongUse if the profile is a trace and the format needs a tree, or the other way
-// round, or if a trace is to be exported with another metric or with its threads merged.
+// Fails with kWrongUse if the input lacks what the format needs, which is a call tree or points in
+// time, or if a timeline is to be exported with another metric or with its threads merged.
 Result<void> CheckExportable(const ExportFormat& format, const ExportInput& input);
 
 // These write one format each. docs/EXPORTS.md describes what becomes of values that a format
@@ -52,8 +47,8 @@ Result<void> WriteSpeedscope(const model::ContextTree& tree, const std::string& 
 Result<void> WriteOtlp(const model::ContextTree& tree, const std::string& name, Output& out);
 // Fails if the file cannot be written, with SQLite's reason.
 Result<void> WriteSqlite(const model::ContextTree& tree, const std::string& path);
-// These fail if there is no trace, or if its metric is no time.
-Result<void> WriteChrome(model::Source& source, Output& out);
-Result<void> WritePerfetto(model::Source& source, Output& out);
+// These fail if the timeline cannot be visited.
+Result<void> WriteChrome(model::Timeline& timeline, Output& out);
+Result<void> WritePerfetto(model::Timeline& timeline, Output& out);
 
 }  // namespace jprof::reports

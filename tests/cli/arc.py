@@ -158,8 +158,15 @@ class Arc(unittest.TestCase):
             self.assertEqual(sum(int(line.split()[-1]) for line in file), self.total)
         self.assertIn("choose one of", self.jprof("export", self.known, "--metric", "time", "-o",
                                                   "x.pb.gz", status=2).stderr)
-        self.assertIn("perfetto", self.jprof("export", self.known, "--format", "perfetto",
-                                             status=2).stderr)
+
+    def test_exports_over_time(self):
+        text = self.jprof("export", self.known, "--format", "chrome", "-o", "-").stdout
+        events = json.loads(text)["traceEvents"]
+        names = [event["name"] for event in events if event["ph"] == "B"]
+        self.assertEqual(names, ["known._start"] + ["known.work", "known.last"] * CALLS)
+        self.assertEqual([event["ph"] for event in events].count("E"), len(names))
+        self.assertEqual([event["args"]["value"] for event in events if event["ph"] == "C"][-1],
+                         self.total)
 
     def test_damage_is_a_loss_or_an_error(self):
         cut = os.path.join(self.folder, "cut.itrace")

@@ -678,6 +678,171 @@ class Traces(Case):
         self.assertIn("has no times", self.jprof("export", counted, status=2))
 
 
+CALLS = r"""
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+static volatile long sum;
+__attribute__((noinline)) void last(long n) { sum += n; }
+__attribute__((noinline)) void jumps(long n) { last(n + 1); }
+__attribute__((noinline)) long fib(long n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+static void handler(int number) { sum += number; }
+static void* work(void* n) {
+  for (long i = 0; i < (long)n; ++i) jumps(i);
+  sum += fib(12);
+  return 0;
+}
+int main(void) {
+  pthread_t thread;
+  signal(SIGUSR1, handler);
+  pthread_create(&thread, 0, work, (void*)100);
+  raise(SIGUSR1);
+  usleep(1000);
+  work((void*)10);
+  pthread_join(thread, 0);
+  printf("%ld\n", sum);
+}
+"""
+
+
+def chrome_events(text):
+    """(thread, ns, phase, name, is a call, value) of each event, and the names of threads."""
+    events, names = [], {}
+    for event in json.loads(text)["traceEvents"]:
+        if event["ph"] == "M":
+            names[event["tid"]] = event["args"]["name"]
+            continue
+        if event["ph"] == "C":
+            assert event["id"] == event["tid"]
+        events.append((event["tid"], round(event["ts"] * 1000), event["ph"], event.get("name"),
+                       event["ph"] == "B" and "no-call" not in event["cat"].split(","),
+                       event.get("args", {}).get("value")))
+    return events, names
+
+
+def perfetto_events(data):
+    """The same by the protos of google/perfetto, and the main clock."""
+    events, names, tracks, clock = [], {}, {}, None
+    for _, packet in fields(data):
+        packet = message(packet)
+        if 6 in packet:
+            clock = message(packet[6])[2]
+        if 12 in packet:
+            name = message(message(packet[12])[2])
+            names[name[1]] = name[2].decode()
+        if 60 in packet:
+            track = message(packet[60])
+            counted = track[2].decode() if 8 in track else None
+            tracks[track[1]] = ((message(track[4])[2], counted) if 4 in track else
+                                (tracks[track[5]][0], counted) if 5 in track else (0, None))
+        if 11 in packet:
+            event = message(packet[11])
+            categories = [value for number, value in fields(packet[11]) if number == 22]
+            tid, counted = tracks[event[11]]
+            name = counted or names.get(event.get(10)) or event.get(23, b"").decode() or None
+            phase = " BEiC"[event[9]]
+            events.append((tid, packet[8], phase, name,
+                           phase == "B" and b"no-call" not in categories, event.get(30)))
+    return events, clock
+
+
+class InstructionTraces(Case):
+    """A recording of `jprof itrace`, against `jprof report arc`."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        if shutil.which("cc") is None:
+            raise unittest.SkipTest("no compiler")
+        made.write(cls.folder, "calls.c", CALLS.encode())
+        subprocess.run(["cc", "-O1", "-foptimize-sibling-calls", "-pthread", "-o", "calls",
+                        "calls.c"], cwd=cls.folder, check=True)
+        traced = subprocess.run([JPROF, "itrace", "--threads", "all", "-o", "calls.itrace", "--",
+                                 "./calls"], cwd=cls.folder, capture_output=True, text=True,
+                                timeout=600, check=False)
+        if traced.returncode != 0:
+            raise unittest.SkipTest(f"no instruction trace: {traced.stderr}")
+        report = subprocess.run([JPROF, "report", "arc", "--format", "json", "calls.itrace"],
+                                cwd=cls.folder, capture_output=True, text=True, timeout=600,
+                                check=True)
+        cls.report = json.loads(report.stdout)
+
+    def events(self):
+        return chrome_events(self.export("calls.itrace", "chrome"))
+
+    def test_slices_nest_and_are_the_calls_of_the_report(self):
+        events, names = self.events()
+        depth, last, calls = {}, {}, {}
+        for tid, ns, phase, name, is_call, _ in events:
+            self.assertGreaterEqual(ns, last.get(tid, 0))
+            last[tid] = ns
+            depth[tid] = depth.get(tid, 0) + (phase == "B") - (phase == "E")
+            self.assertGreaterEqual(depth[tid], 0)
+            if is_call:
+                calls[name] = calls.get(name, 0) + 1
+        self.assertEqual(set(depth.values()), {0})
+        expected = {}
+        for row in self.report["functions"]:
+            if row["calls"]:
+                expected[row["function"]] = expected.get(row["function"], 0) + row["calls"]
+        self.assertEqual(calls, expected)
+        self.assertEqual((calls["calls.jumps"], calls["calls.last"]), (110, 110))
+        self.assertEqual({f"{names[thread['tid']]} (tid {thread['tid']})"
+                          for thread in self.report["threads"]},
+                         {thread["name"] for thread in self.report["threads"]})
+
+    def test_counters_end_with_the_instructions_of_the_thread(self):
+        values = {}
+        for tid, ns, phase, name, _, value in self.events()[0]:
+            if phase == "C":
+                self.assertEqual(name, "instructions")
+                values.setdefault(tid, []).append((ns, value))
+        self.assertEqual({tid: of_thread[-1][1] for tid, of_thread in values.items()},
+                         {one["tid"]: one["instructions"] for one in self.report["threads"]})
+        self.assertEqual(len(values), 2)
+        for of_thread in values.values():
+            self.assertEqual(of_thread, sorted(of_thread))
+            self.assertGreater(len(of_thread), 10)
+            for (before, _), (after, _) in zip(of_thread[:-2], of_thread[1:-1]):
+                self.assertGreaterEqual(after - before, 10_000)
+
+    def test_signals_and_system_calls_are_marks(self):
+        marks = [name for _, _, phase, name, _, _ in self.events()[0] if phase == "i"]
+        self.assertEqual({name: marks.count(name) for name in set(marks)},
+                         {"system call": self.report["system_calls"],
+                          "signal": self.report["signals"]})
+        self.assertEqual(self.report["signals"], 1)
+
+    def test_perfetto_has_the_same_events_and_its_clock(self):
+        events, clock = perfetto_events(self.export("calls.itrace", "perfetto"))
+        self.assertEqual(clock, 3, "CLOCK_MONOTONIC")
+        notes = events.pop()
+        self.assertEqual(notes[:4:2], (0, "i"))
+        self.assertEqual(events, self.events()[0])
+
+    def test_times_are_those_of_the_recording(self):
+        events, _ = self.events()
+        seconds = (max(ns for _, ns, *_ in events) - min(ns for _, ns, *_ in events)) / 1e9
+        self.assertGreater(seconds, 0.001, "usleep(1000)")
+        self.assertLessEqual(seconds, self.report["seconds"])
+        self.assertLess(max(ns for _, ns, *_ in events), time.monotonic_ns())
+        notes = json.loads(self.export("calls.itrace", "chrome"))["otherData"]["notes"]
+        self.assertIn("times are estimates", notes)
+
+    def test_trees_are_exported_as_before_and_by_default(self):
+        self.jprof("export", "calls.itrace")
+        with open(self.path("calls.pb.gz"), "rb") as file:
+            totals = Pprof(file.read()).totals()
+        self.assertEqual(totals["instructions"], self.report["instructions"])
+
+    def test_wrong_use(self):
+        for words in (["--threads", "merged"], ["--metric", "instructions"]):
+            self.assertIn("leave out --metric and --threads",
+                          self.jprof("export", "calls.itrace", "--format", "perfetto", *words,
+                                     status=2))
+
+
 class Server:
     """A Pyroscope and a Parca: keeps each request as (path, headers, body)."""
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -89,9 +90,16 @@ TEST_F(BranchLogTest, KeepsTheOrderOfEachOfSeveralThreads) {
   const auto log = BranchLog::Read(path_);
   ASSERT_TRUE(log) << log.error().message;
   std::vector<Branch> ones, others;
-  log->ForEach([&](const Branch& branch) { (branch.tid == 8 ? ones : others).push_back(branch); });
+  std::vector<TracedThread> threads;
+  log->ForEach([&](const Branch& branch) {
+    (branch.tid == 8 ? ones : others).push_back(branch);
+    const TracedThread thread = {.pid = branch.pid, .tid = branch.tid};
+    if (std::ranges::find(threads, thread) == threads.end()) threads.push_back(thread);
+  });
   EXPECT_EQ(ones, one);
   EXPECT_EQ(others, other);
+  EXPECT_EQ(threads.size(), 2u);
+  EXPECT_EQ(log->Threads(), threads);
 }
 
 TEST_F(BranchLogTest, ATraceThatWasCutOffReadsUpToThere) {

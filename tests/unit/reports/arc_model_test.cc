@@ -95,6 +95,26 @@ TEST_P(Simulations, NothingIsLost) {
     EXPECT_EQ(instructions, sums.functions[function].cumulative) << function;
 }
 
+// Functions end in the reverse order of their begin, and calls are those of the tree.
+TEST_P(Simulations, ChangesOfTheStackAreTheCallsOfTheTree) {
+  const ArcSimulation program(GetParam(), 3000);
+  std::map<uint32_t, uint64_t> calls;
+  std::vector<uint32_t> open;
+  model::ArcWalk walk(ArcSimulation::Locate, {}, [&](const model::StackChange& change) {
+    calls[change.function] += change.kind == model::StackChange::Kind::kCall;
+    if (change.kind != model::StackChange::Kind::kEnd) return open.push_back(change.function);
+    ASSERT_FALSE(open.empty());
+    EXPECT_EQ(open.back(), change.function);
+    open.pop_back();
+  });
+  for (const Branch& branch : program.branches) walk.Add(branch);
+  EXPECT_TRUE(open.empty());
+  std::map<uint32_t, uint64_t> expected;
+  for (const auto& [path, sums] : program.contexts) expected[path.back()] += sums.calls;
+  expected.erase(model::kThreadFunction);
+  EXPECT_EQ(calls, expected);
+}
+
 // Records that no program makes: the walk must not fail, and loses nothing.
 TEST_P(Simulations, DamagedRecordsLoseNothing) {
   std::mt19937 random(GetParam());

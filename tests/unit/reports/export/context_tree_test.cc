@@ -245,7 +245,7 @@ TEST(Export, ADamagedProfileHasANote) {
   EXPECT_NE(fmt::format("{}", fmt::join(tree.run.notes, "\n")).find("damaged: "),
             std::string::npos);
   for (const ExportFormat& format : ExportFormats()) {
-    if (format.of_trace || format.write == nullptr) continue;
+    if (format.of_timeline || format.write == nullptr) continue;
     EXPECT_NE(ExportAs(format.name, source), "") << format.name;
   }
 }
@@ -436,7 +436,7 @@ TEST(Export, TreesAndTracesAreToldApart) {
       .name = "app", .input = Opened(folder.Write(DemoProfile())), .options = {}};
   for (const ExportFormat& format : ExportFormats()) {
     const Result<void> can = CheckExportable(format, input);
-    EXPECT_EQ(can.has_value(), !format.of_trace);
+    EXPECT_EQ(can.has_value(), !format.of_timeline);
     EXPECT_TRUE(can || can.error().kind == Error::Kind::kWrongUse);
   }
 }

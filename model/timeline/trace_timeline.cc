@@ -1,4 +1,4 @@
-#include "reports/export/trace_slices.h"
+#include "model/timeline/trace_timeline.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -7,26 +7,33 @@
 #include "model/tree/run_description.h"
 #include "model/tree/trace_values.h"
 #include "model/values/amount.h"
+#include "profile/files/printable_text.h"
 #include "profile/read/reader_trace.h"
 
-namespace jprof::reports {
+namespace jprof::model {
 namespace {
 
 using profile::TraceEvent;
 
-class SliceMaker {
+struct TraceTotals {
+  uint64_t missing = 0;
+  uint64_t unmatched = 0;  // exits whose entry is missing, without a slice
+  uint64_t open = 0;       // slices without an exit, ended at the thread's last event
+};
+
+class TraceVisit {
  public:
-  SliceMaker(model::Source& source, const std::function<bool(const Slice&)>& visit)
+  TraceVisit(Source& source, const Timeline::OnEvent& on_event)
       : source_(source),
-        visit_(visit),
-        unit_(model::FirstMetric(source)),
+        on_event_(on_event),
+        unit_(FirstMetric(source)),
         corrector_(unit_.table),
         names_(source.reader),
         strands_(source.reader.threads().size()) {
     for (uint32_t i = 0; i < strands_.size(); ++i) strands_[i].ns = StartOf(i);
   }
 
-  Result<SliceTotals> Make() {
+  Result<TraceTotals> Make() {
     const auto read = profile::ReadTrace(
         source_.reader, [&](const TraceEvent& event) { return Add(event) && going_; });
     if (!read) return std::unexpected(read.error());
@@ -38,6 +45,8 @@ class SliceMaker {
   }
 
  private:
+  static constexpr uint32_t kFirstThread = 1;  // track 0 is the process
+
   struct Strand {
     std::vector<profile::MethodId> open;
     std::unordered_map<profile::MethodId, uint32_t> count;  // of open slices
@@ -52,18 +61,18 @@ class SliceMaker {
            static_cast<double>(header.ticks_per_second);
   }
 
-  void Visit(Slice slice, uint32_t thread) {
-    slice.thread = thread;
-    slice.ns = static_cast<uint64_t>(std::max<int64_t>(model::Rounded(strands_[thread].ns), 0));
-    if (going_) going_ = visit_(slice);
+  // Visits an event of the thread at its present time.
+  void Visit(uint32_t thread, const TimelineEvent::What& what) {
+    if (!going_) return;
+    const auto ns = static_cast<uint64_t>(std::max<int64_t>(Rounded(strands_[thread].ns), 0));
+    going_ = on_event_({.track = kFirstThread + thread, .ns = ns, .what = what});
   }
 
   bool Add(const TraceEvent& event) {
     Strand& strand = strands_[event.thread];
-    ++totals_.events;
     if (event.missing > 0) Gap(event);
     const profile::MethodId method = profile::MethodOf(event.word);
-    const double value = corrector_.Value(event, model::KeyLetter(event.word, names_));
+    const double value = corrector_.Value(event, KeyLetter(event.word, names_));
     strand.ns += std::max(value * unit_.info.scale, 0.0);
     if (event.exit) {
       Exit(event.thread, method);
@@ -71,11 +80,9 @@ class SliceMaker {
     }
     strand.open.push_back(method);
     ++strand.count[method];
-    Visit({.kind = Slice::Kind::kBegin,
-           .method = IndexOf(method),
-           .name = names_.Of(method),
-           .type = Letter(profile::TypeOf(event.word))},
-          event.thread);
+    Visit(event.thread, SliceBegin{.name = IndexOf(method),
+                                   .text = names_.Of(method),
+                                   .type = Letter(profile::TypeOf(event.word))});
     return going_;
   }
 
@@ -83,7 +90,8 @@ class SliceMaker {
     totals_.missing += event.missing;
     CloseAll(event.thread);
     strands_[event.thread].ns += static_cast<double>(event.skipped) * unit_.info.scale;
-    Visit({.kind = Slice::Kind::kGap, .missing = event.missing}, event.thread);
+    const std::string text = fmt::format("{} events are missing", event.missing);
+    Visit(event.thread, Instant{.name = text});
   }
 
   // Ends the slice, and the slices above it, whose exits are missing. Each slice is visited once,
@@ -103,40 +111,26 @@ class SliceMaker {
     Strand& strand = strands_[thread];
     --strand.count[strand.open.back()];
     strand.open.pop_back();
-    Visit({.kind = Slice::Kind::kEnd}, thread);
+    Visit(thread, SliceEnd());
   }
   void CloseAll(uint32_t thread) {
     while (!strands_[thread].open.empty()) Close(thread);
   }
 
-  model::Source& source_;
-  const std::function<bool(const Slice&)>& visit_;
-  model::TraceUnit unit_;
-  model::LineCorrector corrector_;
-  model::Names names_;
+  Source& source_;
+  const Timeline::OnEvent& on_event_;
+  TraceUnit unit_;
+  LineCorrector corrector_;
+  Names names_;
   std::vector<Strand> strands_;  // by thread
-  SliceTotals totals_;
+  TraceTotals totals_;
   bool going_ = true;
 };
 
-}  // namespace
-
-Result<SliceTotals> VisitSlices(model::Source& source,
-                                const std::function<bool(const Slice&)>& visit) {
-  const model::TraceUnit unit = model::FirstMetric(source);
-  if (unit.info.unit != "ns") {
-    return WrongUse(
-        "{}: its trace has no times, so there are no points in time; record one with: jprof trace "
-        "--metrics time -- CMD...",
-        source.reader.directory());
-  }
-  return SliceMaker(source, visit).Make();
-}
-
-std::vector<std::string> SliceNotes(const model::Source& source, const SliceTotals& totals) {
+std::vector<std::string> NotesOf(const Source& source, const TraceTotals& totals) {
   std::vector<std::string> notes = {
       "time: each thread's own CPU time since its recording began, not the time of day"};
-  const model::TraceUnit unit = model::FirstMetric(source);
+  const TraceUnit unit = FirstMetric(source);
   notes.push_back(unit.table != nullptr ? "calibrated with " + source.table_from
                   : source.table        ? "UNCALIBRATED: no costs for it in the table"
                                         : "UNCALIBRATED: " + source.uncalibrated);
@@ -146,8 +140,49 @@ std::vector<std::string> SliceNotes(const model::Source& source, const SliceTota
   count(totals.missing, "events are missing");
   count(totals.unmatched, "exits without an entry in the trace have no slice");
   count(totals.open, "calls had not returned: they end with the trace of their thread");
-  std::ranges::copy(DescribeRun(source).notes, std::back_inserter(notes));
   return notes;
 }
 
-}  // namespace jprof::reports
+class TraceTimeline : public Timeline {
+ public:
+  explicit TraceTimeline(Source& source)
+      : Timeline(ClockId::kThreadTime, 0, source.reader.header().start_unix_ns), source_(source) {
+    const uint64_t pid = source.reader.meta().pid;
+    AddTrack({.name = CommandText(source.reader.meta().command), .pid = pid});
+    // Threads are numbered from 1, because the kernel may give two of them the same id, one after
+    // the other.
+    uint32_t number = 0;
+    for (const profile::Thread& thread : source.reader.threads()) {
+      AddTrack({.kind = Track::Kind::kThread,
+                .name = profile::CleanText(thread.name),
+                .pid = pid,
+                .tid = ++number});
+    }
+  }
+
+  Result<RunDescription> Visit(const OnEvent& on_event) override {
+    const auto totals = TraceVisit(source_, on_event).Make();
+    if (!totals) return std::unexpected(totals.error());
+    RunDescription run = DescribeRun(source_);
+    const std::vector<std::string> notes = NotesOf(source_, *totals);
+    run.notes.insert(run.notes.begin(), notes.begin(), notes.end());
+    return run;
+  }
+
+ private:
+  Source& source_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Timeline>> OpenTimeline(Source& source) {
+  if (FirstMetric(source).info.unit != "ns") {
+    return WrongUse(
+        "{}: its trace has no times, so there are no points in time; record one with: jprof trace "
+        "--metrics time -- CMD...",
+        source.reader.directory());
+  }
+  return std::make_unique<TraceTimeline>(source);
+}
+
+}  // namespace jprof::model
