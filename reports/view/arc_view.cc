@@ -1,5 +1,7 @@
 // Writes the view of an instruction trace: the tree of its calls.
+#include "model/timeline/arc_timeline.h"
 #include "reports/itrace/arc.h"
+#include "reports/view/time_columns.h"
 #include "reports/view/view_data.h"
 #include "reports/view/views.h"
 
@@ -94,6 +96,13 @@ Result<ViewData> ViewOf(model::ArcRecording& arcs) {
   DescribeTrace(arcs, trace, data);
   ViewNames names;
   const ViewTree tree = RowsOf(arcs, trace, names);
+  const auto timeline = model::OpenTimeline(arcs);
+  if (!timeline) return std::unexpected(timeline.error());
+  const auto text = [&](const model::Track& track) {
+    return model::ArcThreadText(arcs, {static_cast<uint32_t>(track.pid), track.tid});
+  };
+  if (const auto times = AddTimeline(**timeline, text, names, data); !times)
+    return std::unexpected(times.error());
   const std::string listings = ListingsOf(arcs, trace, counts, data);
   for (const ArcMetric& metric : kArcMetrics)
     data["metrics"].push_back({{"name", metric.name}, {"unit", ""}, {"kind", "count"}});

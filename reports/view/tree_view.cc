@@ -4,8 +4,11 @@
 #include <cmath>
 
 #include "common/shell_word.h"
+#include "model/timeline/trace_timeline.h"
+#include "model/tree/trace_values.h"
 #include "reports/compare/compare.h"
 #include "reports/view/head.h"
+#include "reports/view/time_columns.h"
 #include "reports/view/view.h"
 #include "reports/view/views.h"
 
@@ -18,6 +21,18 @@ using nlohmann::json;
 std::string ThreadText(const profile::Thread& thread) {
   if (thread.record.tid == 0) return thread.name;
   return fmt::format("{} (tid {})", thread.name, thread.record.tid);
+}
+
+// Adds the points in time of a trace. A trace of another metric than a time has none.
+Result<void> AddTimes(model::Source& source, ViewNames& names, ViewData& data) {
+  const bool is_trace = source.reader.meta().is(Mode::kTrace);
+  if (!is_trace || !model::FirstMetric(source).info.is_time()) return {};
+  const auto timeline = model::OpenTimeline(source);
+  if (!timeline) return std::unexpected(timeline.error());
+  const std::vector<profile::Thread>& threads = source.reader.threads();
+  return AddTimeline(
+      **timeline, [&](const model::Track& track) { return ThreadText(threads[track.tid - 1]); },
+      names, data);
 }
 
 void AddRows(const model::Source& source, model::Forest& forest, ViewNames& names, ViewTree& tree) {
@@ -113,6 +128,8 @@ Result<ViewData> ViewOf(model::Source& source) {
   ViewNames names;
   ViewTree tree(forest->metrics.size());
   AddRows(source, *forest, names, tree);
+  if (const auto times = AddTimes(source, names, data); !times)
+    return std::unexpected(times.error());
   for (const model::MetricTotals& metric : forest->metrics)
     data["metrics"].push_back(DescribeMetric(metric));
   for (const profile::Thread& thread : source.reader.threads())

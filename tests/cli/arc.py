@@ -139,6 +139,10 @@ class Arc(unittest.TestCase):
             self.assertEqual(column(tree["columns"]["self"][0]),
                              (0, 3 * CALLS, 3 * CALLS, 2 * CALLS))
             self.assertEqual(column(tree["columns"]["calls"]), (0, 1, CALLS, CALLS))
+            timeline = header["timeline"]
+            self.assertEqual((timeline["tracks"], timeline["left_out"]), (header["threads"], 0))
+            self.assertEqual(timeline["slices"]["rows"], 1 + 2 * CALLS)
+            self.assertEqual(column(timeline["counters"][0]["value"])[-1], self.total)
             annotations = header["annotations"]
             texts = json.loads(data[8 + length:][annotations["offset"]:][:annotations["length"]])
             self.assertEqual(len(texts["texts"]), 3)

@@ -5,18 +5,19 @@ import { DataFile, decodeBase64, inflate } from "./data.js";
 import { byId, delayed } from "./dom.js";
 import { fromLink, toLink } from "./link.js";
 import { Model } from "./model.js";
-import { INITIAL, Store, type Changed, type ViewName } from "./state.js";
+import { INITIAL, Store, VIEWS, type Changed, type ViewName } from "./state.js";
 import { Summary } from "./summary.js";
 import type { Context, View } from "./view.js";
 import { ContextsView } from "./view_contexts.js";
 import { FlameView } from "./view_flame.js";
 import { MethodsView } from "./view_methods.js";
 import { PlotView } from "./view_plot.js";
+import { TimeView } from "./view_time.js";
 import { TreeView } from "./view_tree.js";
 
-const TABS: ViewName[] = ["flame", "tree", "methods", "contexts", "plot"];
 const MAKERS: Record<ViewName, new (context: Context, host: HTMLElement) => View> = {
   flame: FlameView, tree: TreeView, methods: MethodsView, contexts: ContextsView, plot: PlotView,
+  time: TimeView,
 };
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 
@@ -25,6 +26,7 @@ class App {
   private readonly summary: Summary;
   private readonly controls: Controls;
   private readonly context: Context;
+  private readonly tabs: ViewName[];
   private readonly writeLink = delayed(150, () => this.linkNow());
 
   constructor(private readonly model: Model, private readonly store: Store) {
@@ -32,7 +34,9 @@ class App {
     this.applyTheme();
     this.summary = new Summary(this.context);
     this.controls = new Controls(this.context);
-    for (const name of TABS) {
+    this.tabs = VIEWS.filter((name) => name !== "time" || model.header.timeline);
+    byId("tab-time").hidden = !this.tabs.includes("time");
+    for (const name of this.tabs) {
       byId(`tab-${name}`).addEventListener("click", () => store.set({ view: name }));
     }
     byId("tabs").addEventListener("keydown", (event) => this.tabKey(event));
@@ -47,6 +51,11 @@ class App {
     this.update(null);
   }
 
+  /** Returns the tab that is shown. A link may name one that this page does not have. */
+  private get view(): ViewName {
+    const { view } = this.store.state;
+    return this.tabs.includes(view) ? view : INITIAL.view;
+  }
   private isDark(): boolean {
     const { theme } = this.store.state;
     return theme === "dark" || (theme === "" && DARK.matches);
@@ -56,7 +65,7 @@ class App {
   }
 
   private update(changed: Changed | null): void {
-    const { view: name } = this.store.state;
+    const name = this.view;
     if (changed === null || changed.has("theme")) this.applyTheme();
     if (changed === null || changed.has("view")) this.showTab(name);
     this.controls.update(changed);
@@ -83,7 +92,7 @@ class App {
   }
 
   private showTab(name: ViewName): void {
-    for (const one of TABS) {
+    for (const one of VIEWS) {
       const isShown = one === name;
       byId(`panel-${one}`).hidden = !isShown;
       const tab = byId(`tab-${one}`);
@@ -96,8 +105,8 @@ class App {
   private tabKey(event: KeyboardEvent): void {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (step === 0) return;
-    const at = TABS.indexOf(this.store.state.view);
-    const next = TABS[(at + step + TABS.length) % TABS.length]!;
+    const at = this.tabs.indexOf(this.view);
+    const next = this.tabs[(at + step + this.tabs.length) % this.tabs.length]!;
     this.store.set({ view: next });
     byId(`tab-${next}`).focus();
   }
@@ -108,7 +117,7 @@ class App {
     if (byId<HTMLDialogElement>("help").open) return;
     if (event.key === "Escape") {
       if (target instanceof HTMLInputElement) target.blur();
-      else this.views.get(this.store.state.view)?.view.back?.();
+      else this.views.get(this.view)?.view.back?.();
       return;
     }
     if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) return;
@@ -116,9 +125,9 @@ class App {
     else if (event.key === "/") {
       event.preventDefault();
       byId<HTMLInputElement>("search").select();
-    } else if (event.key >= "1" && event.key <= String(TABS.length)) {
-      this.store.set({ view: TABS[Number(event.key) - 1]! });
-      this.views.get(this.store.state.view)!.view.focus();
+    } else if (event.key >= "1" && event.key <= String(this.tabs.length)) {
+      this.store.set({ view: this.tabs[Number(event.key) - 1]! });
+      this.views.get(this.view)!.view.focus();
     } else if (event.key === "t") byId("theme").click();
     else if (event.key === "f") byId("more").click();
   }

@@ -83,7 +83,10 @@ function scattered(value: number): number {
   return (Math.imul(value, 0x9e3779b1) >>> 16) % SHADES;
 }
 
-export function paintByType(tree: Tree, dark: boolean): Paint {
+/** What has a method and a type in each row. */
+type Typed = Pick<Tree, "method" | "type" | "length">;
+
+export function paintByType(tree: Typed, dark: boolean): Paint {
   const byLetter = new Uint8Array(256).fill(6);  // O
   TYPES.forEach(([letters], i) => {
     for (const letter of letters) byLetter[letter.charCodeAt(0)] = i;
@@ -103,17 +106,17 @@ export function paintByType(tree: Tree, dark: boolean): Paint {
 
 const HUES = [210, 30, 150, 275, 350, 95, 185, 55, 320, 240, 120, 15];
 
-/** Is 1 for each entry of TYPES that the tree has. */
-const usedByTree = new WeakMap<Tree, Uint8Array>();
+/** Is 1 for each entry of TYPES that a column of types has. */
+const usedByColumn = new WeakMap<Uint8Array, Uint8Array>();
 
-function usedTypes(tree: Tree): Uint8Array {
-  const known = usedByTree.get(tree);
+function usedTypes(tree: Typed): Uint8Array {
+  const known = usedByColumn.get(tree.type);
   if (known) return known;
   const letters = new Uint8Array(256);
   for (let row = 0; row < tree.length; ++row) letters[tree.type[row]!] = 1;
   const used = Uint8Array.from(TYPES, ([list]) =>
     (Array.from(list).some((letter) => letters[letter.charCodeAt(0)]) ? 1 : 0));
-  usedByTree.set(tree, used);
+  usedByColumn.set(tree.type, used);
   return used;
 }
 

@@ -39,6 +39,21 @@ export interface TreeInfo {
   };
 }
 
+/** What happened when. Times are in ns from the beginning of the recording. */
+export interface TimelineInfo {
+  clock: string;                // a sentence about what the times are
+  end: number;
+  tracks: string[];             // names of threads, as in `threads` where they are the same
+  shortest: number;             // calls that took less are not in `slices`
+  left_out: number;             // their number
+  slices: {                     // by track, depth and begin
+    rows: number;
+    track: Section; depth: Section; begin: Section; length: Section; method: Section; type: Section;
+  };
+  marks: { rows: number; track: Section; at: Section; text: Section };
+  counters: { name: string; track: number; at: Section; value: Section }[];
+}
+
 export interface Header {
   title: string;
   kind: "tree" | "combined" | "compare" | "tprof";
@@ -51,6 +66,7 @@ export interface Header {
   frames: Record<string, string>;  // the letters of the kinds of frames: what they mean
   methods: Section;
   annotations?: Section | null;
+  timeline?: TimelineInfo;
 }
 
 const MAGIC = 0x3156504a;  // 'J','P','V','1'

@@ -1,16 +1,12 @@
 // Draws the flame graph: a tree as rectangles on a canvas. Only rows are visited that are at least
 // half a pixel wide and not above or below what is visible.
 
-import { oncePerFrame } from "./dom.js";
 import type { Paint, Theme } from "./colours.js";
-import { Hits } from "./hits.js";
+import { LevelCanvas, SMALLEST } from "./level_canvas.js";
 import type { Names } from "./names.js";
 import type { Order } from "./order.js";
-import { Glyphs, Raster } from "./raster.js";
+import { LEVEL, type Viewport } from "./pan_zoom.js";
 import { NO_ROW, type Tree } from "./tree.js";
-
-export const LEVEL = 18;     // height of a level in CSS pixels
-const SMALLEST = 0.5;        // width of the narrowest rectangle in device pixels
 
 export interface Scene {
   tree: Tree;
@@ -27,70 +23,27 @@ export interface Scene {
   selectedMethod: number;
 }
 
-/** The visible part of the total, and the first level's offset in CSS pixels. */
-export interface Viewport {
-  left: number;
-  right: number;
-  top: number;
-}
-
-declare global {
-  interface Window { jprofDraws?: number[] }
-}
-
-export class Flame {
-  view: Viewport = { left: 0, right: 1, top: 0 };
+export class Flame extends LevelCanvas {
   scene: Scene | null = null;
-  levels = 0;                          // drawn, for the limit of scrolling
-  private readonly raster = new Raster();
-  private readonly context: CanvasRenderingContext2D;
-  private readonly hits = new Hits();
-  private glyphs: Glyphs | null = null;
-  private ratio = 1;
-  readonly request = oncePerFrame(() => this.draw());
   private stackRow = new Uint32Array(1024);
   private stackLeft = new Float64Array(1024);
   private stackLevel = new Int32Array(1024);
   private stacked = 0;
 
-  constructor(readonly canvas: HTMLCanvasElement) {
-    this.context = canvas.getContext("2d", { willReadFrequently: true, alpha: false })!;
+  get growsUp(): boolean {
+    return this.scene?.up ?? false;
   }
-
   get firstLevel(): number {
     if (this.scene?.hidesRoots) return -1;
     return this.scene?.title ? 1 : 0;
   }
 
-  draw(): void {
-    const { canvas, scene } = this;
-    if (!scene || canvas.clientWidth === 0) return;
-    const begin = performance.now();
-    this.fit();
-    this.raster.clear(scene.theme.background);
-    this.hits.count = 0;
-    this.levels = 0;
-    this.drawRows(scene);
-    this.raster.show(this.context);
-    window.jprofDraws?.push(performance.now() - begin);
+  protected get theme(): Theme | null {
+    return this.scene?.theme ?? null;
   }
 
-  private fit(): void {
-    const ratio = window.devicePixelRatio || 1;
-    const [width, height] = [Math.round(this.canvas.clientWidth * ratio),
-                             Math.round(this.canvas.clientHeight * ratio)];
-    if (this.canvas.width !== width || this.canvas.height !== height) {
-      this.canvas.width = width;
-      this.canvas.height = height;
-    }
-    this.raster.resize(width, height);
-    if (!this.glyphs || ratio !== this.ratio) {
-      this.ratio = ratio;
-      this.glyphs = new Glyphs(Math.round(11 * ratio), Math.round(LEVEL * ratio) - 1);
-    }
-  }
-
-  private drawRows(scene: Scene): void {
+  protected drawLevels(): void {
+    const scene = this.scene!;
     const { order, tree, total } = scene;
     const { raster, view } = this;
     const scale = raster.width / ((view.right - view.left) * total || 1);
@@ -145,33 +98,16 @@ export class Flame {
     this.stackLevel[this.stacked++] = level;
   }
 
-  private topOf(level: number): number {
-    const { clientHeight } = this.canvas;
-    const y = this.scene!.up ? clientHeight - (level + 1) * LEVEL + this.view.top
-                             : level * LEVEL - this.view.top;
-    return Math.round(y * this.ratio);
-  }
-
   private drawRest(scene: Scene, from: number, to: number, origin: number, scale: number,
                    level: number): void {
     const [left, right] = [(from - origin) * scale, (to - origin) * scale];
     if (right - left < SMALLEST || right <= 0 || left >= this.raster.width) return;
     const top = this.topOf(level);
-    this.raster.fill(Math.round(left), top, Math.round(right), top + this.glyphs!.height,
+    this.raster.fill(Math.round(left), top, Math.round(right), top + this.height,
                      scene.theme.rest);
   }
 
   private drawRow(scene: Scene, row: number, from: number, to: number, level: number): void {
-    const { raster, glyphs } = this;
-    const top = this.topOf(level);
-    const height = glyphs!.height;
-    this.levels = Math.max(this.levels, level + 1);
-    if (top + height <= 0 || top >= raster.height) return;
-    this.hits.add(from, to, level, row);
-    const left = Math.max(0, Math.round(from));
-    let right = Math.min(raster.width, Math.round(to));
-    if (right - left > 2) --right;  // the gap to the next one
-    else if (right === left) ++right;
     const { theme, paint, tree, names } = scene;
     const isTop = row === tree.length;
     const method = isTop ? -1 : tree.method[row]!;
@@ -179,34 +115,15 @@ export class Flame {
     let colour = theme.rest;
     if (matches) colour = theme.match;
     else if (!isTop) colour = (scene.matches ? paint.dim : paint.fill)[paint.slot(row)]!;
-    raster.fill(left, top, right, top + height, colour);
-    this.label(glyphs!, isTop ? scene.title : names.of(method), isTop ? "" : names.short(method),
-               left, right, top);
+    const box = this.box(from, to, level, row, colour);
+    if (!box) return;
+    this.label(isTop ? scene.title : names.of(method), isTop ? "" : names.short(method), box,
+               theme.text);
     if (isTop) return;
-    if (row === scene.selectedRow) {
-      raster.frame(left, top, right, top + height, Math.round(2 * this.ratio), theme.selected);
-    } else if (method === scene.selectedMethod && right - left > 3) {
-      raster.frame(left, top, right, top + height, Math.round(this.ratio), theme.selected);
+    if (row === scene.selectedRow) this.frame(box, 2, theme.selected);
+    else if (method === scene.selectedMethod && box.right - box.left > 3) {
+      this.frame(box, 1, theme.selected);
     }
-  }
-
-  private label(glyphs: Glyphs, full: string, short: string, left: number, right: number,
-                top: number): void {
-    const padding = Math.round(4 * this.ratio);
-    const letters = Math.floor((right - left - 2 * padding) / glyphs.width);
-    if (letters < 3) return;
-    let text = full.length <= letters || short === "" ? full : short;
-    if (text.length > letters) text = `${text.slice(0, letters - 1)}…`;
-    this.raster.text(glyphs, text, left + padding, top, this.scene!.theme.text);
-  }
-
-  /** Returns the row at a place of the canvas, in CSS pixels. It is -1 if there is none, and the
-   * number of rows for the level above the roots. */
-  rowAt(x: number, y: number): number {
-    const up = this.scene?.up ?? false;
-    const { clientHeight } = this.canvas;
-    const level = Math.floor(((up ? clientHeight - y : y) + this.view.top) / LEVEL);
-    return this.hits.find(x * this.ratio, level);
   }
 
   levelOf(row: number): number {

@@ -2,12 +2,12 @@
 // method is written by its name, so that a link also fits a newer profile of the program.
 
 import type { Names } from "./names.js";
-import { INITIAL, type State } from "./state.js";
+import { INITIAL, VIEWS, type State } from "./state.js";
 
 const METRIC = "m.";
 const FILTER = "f.";
 const ENUMS = {
-  view: ["flame", "tree", "methods", "contexts", "plot"],
+  view: VIEWS,
   layout: ["calls", "callers", "sandwich"],
   order: ["heavy", "file"],
   grow: ["down", "up"],

@@ -1,6 +1,7 @@
 // Keeps what the user has chosen in one object, which links contain and views react to.
 
-export type ViewName = "flame" | "tree" | "methods" | "contexts" | "plot";
+export const VIEWS = ["flame", "tree", "methods", "contexts", "plot", "time"] as const;
+export type ViewName = typeof VIEWS[number];
 
 export interface State {
   view: ViewName;

@@ -1,6 +1,6 @@
 // Uses the page as a person does, in Chromium, and takes screenshots.
 //
-//   node test/browser.mjs FILE.html [--screenshots DIR] [--expect-hottest NAME]
+//   node test/browser.mjs FILE.html [--screenshots DIR] [--expect-hottest NAME] [--expect-time]
 //
 // Exit status 1: an expectation failed, the page reported an error, or it requested something other
 // than a file. 77: there is no Chromium.
@@ -12,7 +12,8 @@ import { launch, openPage } from "./chromium.mjs";
 const [file, ...rest] = process.argv.slice(2);
 const option = (name) => (rest.includes(name) ? rest[rest.indexOf(name) + 1] : undefined);
 if (!file || file.startsWith("-")) {
-  console.error("usage: browser.mjs FILE.html [--screenshots DIR] [--expect-hottest NAME]");
+  console.error("usage: browser.mjs FILE.html [--screenshots DIR] [--expect-hottest NAME] " +
+    "[--expect-time]");
   process.exit(2);
 }
 const shots = option("--screenshots");
@@ -39,15 +40,15 @@ const setField = async (selector, value) => {
   await page.fill(selector, value);
   await page.waitForTimeout(300);
 };
-/** How many pixels of the main canvas have another colour than its first one. */
-const painted = () => page.evaluate(() => {
-  const canvas = document.querySelector("#panel-flame canvas:not(.upper)");
+/** How many pixels of a tab's main canvas have another colour than its last one. */
+const painted = (panel = "flame") => page.evaluate((name) => {
+  const canvas = document.querySelector(`#panel-${name} canvas:not(.upper)`);
   const pixels = new Uint32Array(canvas.getContext("2d")
     .getImageData(0, 0, canvas.width, canvas.height).data.buffer);
   let count = 0;
   for (const pixel of pixels) if (pixel !== pixels[pixels.length - 1]) ++count;
   return count;
-});
+}, panel);
 
 let hottest = "";
 try {
@@ -205,6 +206,36 @@ try {
     await page.keyboard.press("ArrowRight");
     await page.click("#panel-plot select >> nth=2");
   });
+
+  const hasTime = await isShown("#tab-time");
+  assert.ok(hasTime || !rest.includes("--expect-time"), "there is no tab Time");
+  if (hasTime) {
+    await check("time: calls of each thread, zoom, selection", async () => {
+      await page.click("#tab-time");
+      await page.waitForTimeout(250);
+      assert.ok(await painted("time") > 1000, "no call is drawn");
+      assert.match(await text("#panel-time .lead"), /time/i);
+      await shot("18-time");
+      const box = await page.locator("#panel-time canvas").boundingBox();
+      await page.mouse.move(box.x + box.width / 2, box.y + 50);
+      for (let i = 0; i < 6; ++i) await page.mouse.wheel(0, -120);
+      await page.waitForTimeout(250);
+      assert.ok(await painted("time") > 1000, "no call is drawn after zooming in");
+      let found = false;
+      for (let y = 30; y < 160 && !found; y += 18) {
+        for (let x = 0.1; x < 1 && !found; x += 0.1) {
+          await page.mouse.move(box.x + x * box.width, box.y + y);
+          found = /took/.test(await text("#panel-time .details"));
+          if (found) await page.mouse.click(box.x + x * box.width, box.y + y);
+        }
+      }
+      assert.ok(found, "there is no call below the mouse");
+      await waitForHash(/method=/);
+      await shot("19-time-zoomed");
+      await page.focus("#panel-time canvas");
+      for (const key of ["d", "ArrowDown", "PageUp", "s", "0"]) await page.keyboard.press(key);
+    });
+  }
 
   await check("dark and light, help, narrow window", async () => {
     const theme = () => page.evaluate(() => document.documentElement.dataset.theme);

@@ -156,6 +156,38 @@ export class Encoder {
   }
 }
 
+/** Calls of each thread over time, at most 12 deep, with marks and a counter. */
+function encodeTimeline(encoder, next, methods, threads, calls) {
+  const slices = [];
+  const end = 1e9;
+  const fill = (track, depth, from, to) => {
+    for (let at = from; slices.length < calls * (track + 1) && depth < 12 && to - at > 10;) {
+      const begin = at + Math.floor(0.2 * next() * (to - at));
+      const length = Math.ceil((0.1 + 0.8 * next()) * (to - begin));
+      const method = Math.floor(next() * next() * methods.names.length);
+      slices.push({ track, depth, begin, length, method,
+                    type: methods.types[method].charCodeAt(0) });
+      if (next() < 0.8) fill(track, depth + 1, begin, begin + length);
+      at = begin + length;
+    }
+  };
+  threads.forEach((_, track) => fill(track, 0, 1e6 * track, end));
+  slices.sort((a, b) => a.track - b.track || a.depth - b.depth || a.begin - b.begin);
+  const column = (type, key) => encoder.add(type.from(slices, (one) => one[key]));
+  return {
+    clock: "Times are each thread's own CPU time.", end, tracks: threads, shortest: 10, left_out: 5,
+    slices: {
+      rows: slices.length, track: column(Uint32Array, "track"), depth: column(Uint32Array, "depth"),
+      begin: column(Float64Array, "begin"), length: column(Float64Array, "length"),
+      method: column(Uint32Array, "method"), type: column(Uint8Array, "type"),
+    },
+    marks: { rows: 2, track: encoder.add(Uint32Array.of(0, 1)),
+             at: encoder.add(Float64Array.of(3e8, 7e8)), text: encoder.add(Uint32Array.of(3, 4)) },
+    counters: [{ name: "instructions", track: 0, at: encoder.add(Float64Array.of(0, 4e8, 1e9)),
+                 value: encoder.add(Float64Array.of(0, 1e9, 4e9)) }],
+  };
+}
+
 function encodeTree(encoder, tree, info, extra) {
   const columns = extra ? {} : {
     parent: encoder.add(tree.parent), method: encoder.add(tree.method),
@@ -207,6 +239,9 @@ export function makeData({ rows = 20000, kind = "tree", seed = 1 } = {}) {
       tree.samples = tree.self.map((ns) => Math.round(ns / 2e3));
       tree.self = tree.samples.map((n) => n * 1e6);
       tree.error = Float32Array.from(tree.samples, (n) => 1e6 * Math.sqrt(n + 1));
+    }
+    if (kind === "tree") {
+      header.timeline = encodeTimeline(encoder, next, methods, header.threads, rows / 10);
     }
     const compare = kind === "compare";
     header.trees.push(encodeTree(encoder, tree, { name: compare ? "old" : "" }));

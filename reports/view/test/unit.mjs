@@ -15,7 +15,8 @@ const here = dirname(fileURLToPath(import.meta.url));
 const out = mkdtempSync(join(tmpdir(), "jprof-view-"));
 after(() => rmSync(out, { recursive: true }));
 const MODULES = ["data", "tree", "names", "expression", "filter", "derive", "methods", "metrics",
-                 "search", "statistics", "format", "link", "state", "order", "model", "columns"];
+                 "search", "statistics", "format", "link", "state", "order", "model", "columns",
+                 "timeline", "time_canvas"];
 await build({
   entryPoints: MODULES.map((name) => join(here, "..", "src", `${name}.ts`)),
   bundle: true, format: "esm", splitting: true, outdir: out, logLevel: "warning",
@@ -454,4 +455,33 @@ test("model: filters, measures and problems of a state", () => {
   store.set({ measure: "", merge: true });
   near(model.tree.total(1), all, "merged");
   near(model.inverted.total(1), all, "inverted");
+});
+
+test("timeline: levels, the first call after a time, values between", () => {
+  const file = new view.DataFile(makeData({ rows: 4000 }).bytes.buffer.slice(0));
+  const timeline = new view.Timeline(file, file.header.timeline);
+  const levels = timeline.levels(() => true);
+  const lanes = levels.filter((one) => one.kind === "calls");
+  assert.equal(sum(lanes.map((one) => one.end - one.first)), file.header.timeline.slices.rows);
+  assert.deepEqual(levels.slice(0, 2).map((one) => one.kind), ["title", "counter"]);
+  for (const lane of lanes) {
+    const calls = rowsOf({ length: lane.end }).slice(lane.first);
+    for (let time = 0; time < 1e9; time += 3.1e7) {
+      const slow = calls.find((i) => timeline.begin[i] + timeline.length[i] > time) ?? lane.end;
+      assert.equal(timeline.firstAfter(lane, time), slow);
+    }
+  }
+  const one = timeline.levels((name) => name.startsWith("worker-1"));
+  assert.ok(one.length > 1 && one.every((level) => level.track === 1));
+  assert.deepEqual(timeline.marks[1], { track: 1, at: 7e8, text: 4 });
+  const [counter] = timeline.counters;
+  for (const [time, value] of [[-1, 0], [0, 0], [2e8, 5e8], [4e8, 1e9], [7e8, 2.5e9], [2e9, 4e9]]) {
+    near(view.valueAt(counter, time), value, `at ${time}`);
+  }
+});
+
+test("ruler: steps of 1, 2 and 5", () => {
+  for (const [least, step] of [[1, 1], [1.1, 2], [2, 2], [3, 5], [7, 10], [120, 200], [0.03, 0.05]]) {
+    near(view.rulerStep(least), step, `at least ${least}`);
+  }
 });

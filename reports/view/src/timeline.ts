@@ -1,0 +1,114 @@
+// Provides the calls, marks and counters of each thread over time, by the levels in which they are
+// drawn.
+
+import type { DataFile, TimelineInfo } from "./data.js";
+
+/** Calls of one thread and depth. They do not overlap, so their ends are in order, too. */
+interface Lane {
+  kind: "calls";
+  track: number;
+  first: number;     // in the columns of the timeline
+  end: number;       // behind the last
+}
+interface Title {
+  kind: "title";
+  track: number;
+}
+interface Strip {
+  kind: "counter";
+  track: number;
+  counter: number;
+}
+export type Level = Lane | Title | Strip;
+
+export interface Counter {
+  name: string;
+  track: number;
+  at: Float64Array;
+  value: Float64Array;      // grows
+}
+
+export interface Mark {
+  track: number;
+  at: number;
+  text: number;             // the number of its name
+}
+
+export class Timeline {
+  readonly info: TimelineInfo;
+  readonly method: Uint32Array;
+  readonly type: Uint8Array;
+  readonly begin: Float64Array;
+  readonly length: Float64Array;
+  readonly counters: Counter[];
+  readonly marks: Mark[];
+  private readonly track: Uint32Array;
+  private readonly depth: Uint32Array;
+
+  constructor(file: DataFile, info: TimelineInfo) {
+    this.info = info;
+    const { slices, counters } = info;
+    this.track = file.u32(slices.track);
+    this.depth = file.u32(slices.depth);
+    this.begin = file.f64(slices.begin);
+    this.length = file.f64(slices.length);
+    this.method = file.u32(slices.method);
+    this.type = file.u8(slices.type);
+    this.counters = counters.map(({ name, track, at, value }) =>
+      ({ name, track, at: file.f64(at), value: file.f64(value) }));
+    this.marks = marksOf(file, info);
+  }
+
+  /** Returns the levels of the tracks that pass, from top to bottom. */
+  levels(passes: (track: string) => boolean): Level[] {
+    const lanes = this.lanes();
+    return this.info.tracks.flatMap((name, track): Level[] => {
+      if (!passes(name)) return [];
+      const strips = this.counters.flatMap((one, counter): Strip[] =>
+        (one.track === track ? [{ kind: "counter", track, counter }] : []));
+      return [{ kind: "title", track }, ...strips, ...lanes.filter((one) => one.track === track)];
+    });
+  }
+
+  private lanes(): Lane[] {
+    const found: Lane[] = [];
+    const { track, depth } = this;
+    for (let i = 0; i < track.length; ++i) {
+      const starts = i === 0 || track[i] !== track[i - 1] || depth[i] !== depth[i - 1];
+      if (starts) found.push({ kind: "calls", track: track[i]!, first: i, end: i });
+      found[found.length - 1]!.end = i + 1;
+    }
+    return found;
+  }
+
+  /** Returns the first call of a lane that ends after a time, or the lane's end. */
+  firstAfter({ first, end }: Lane, time: number): number {
+    let [low, high] = [first, end];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.begin[middle]! + this.length[middle]! > time) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+}
+
+function marksOf(file: DataFile, { marks }: TimelineInfo): Mark[] {
+  const [track, at, text] = [file.u32(marks.track), file.f64(marks.at), file.u32(marks.text)];
+  return Array.from(track, (one, i) => ({ track: one, at: at[i]!, text: text[i]! }));
+}
+
+/** Returns what a counter had reached at a time, between two of its values by their slope. */
+export function valueAt({ at, value }: Counter, time: number): number {
+  let [low, high] = [0, at.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (at[middle]! <= time) low = middle + 1;
+    else high = middle;
+  }
+  if (low === 0) return 0;
+  const [from, to] = [low - 1, Math.min(low, at.length - 1)];
+  const span = at[to]! - at[from]!;
+  const part = span > 0 ? (time - at[from]!) / span : 0;
+  return value[from]! + part * (value[to]! - value[from]!);
+}

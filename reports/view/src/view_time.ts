@@ -1,0 +1,99 @@
+// Shows when each call was: the threads one below the other, time from left to right.
+
+import { themeOf } from "./colours.js";
+import { button, el, methodName } from "./dom.js";
+import { formatValue, withSeparators } from "./format.js";
+import { TYPE_NAMES } from "./names.js";
+import type { Changed } from "./state.js";
+import { paintOf, TimeCanvas, TimeInput } from "./time_canvas.js";
+import { Timeline, type Mark } from "./timeline.js";
+import { hasAny, type Context, type View } from "./view.js";
+
+const HINT =
+    "Wheel to zoom, drag to move, Shift and wheel for more threads, click to select a method.";
+
+export class TimeView implements View {
+  private readonly timeline: Timeline;
+  private readonly shown = new TimeCanvas(el("canvas", { tabindex: 0, role: "img" }));
+  private readonly input: TimeInput;
+  private readonly tools = el("div", { class: "tools" });
+  private readonly details = el("div", { class: "details", role: "status" });
+
+  constructor(private readonly context: Context, host: HTMLElement) {
+    const { model } = context;
+    this.timeline = new Timeline(model.file, model.header.timeline!);
+    this.input = new TimeInput(this.shown, (item) => this.describe(item),
+                               (item) => this.select(item));
+    const { canvas } = this.shown;
+    canvas.setAttribute("aria-label",
+      `Calls over time of ${this.timeline.info.tracks.length} threads`);
+    host.append(this.tools, el("p", { class: "lead soft" }, this.lead()),
+                el("div", { class: "canvases" }, canvas), this.details);
+    new ResizeObserver(() => this.shown.request()).observe(canvas);
+  }
+
+  focus(): void {
+    this.shown.canvas.focus();
+  }
+
+  private lead(): string {
+    const { clock, shortest, left_out: leftOut } = this.timeline.info;
+    if (leftOut === 0) return clock;
+    return `${clock} ${withSeparators(leftOut)} calls of less than ${formatValue(shortest, "ns")} ` +
+        "are not shown.";
+  }
+
+  update(changed: Changed | null): void {
+    if (!hasAny(changed, ["thread", "search", "method", "theme"])) return;
+    const { model, store } = this.context;
+    const dark = this.context.isDark();
+    const { thread, method } = store.state;
+    this.shown.scene = {
+      timeline: this.timeline, names: model.names,
+      rows: this.timeline.levels((name) => name.includes(thread)),
+      paint: paintOf(this.timeline, dark), theme: themeOf(dark),
+      matches: model.matches?.methods ?? null, selectedMethod: method,
+    };
+    this.drawTools();
+    this.shown.request();
+    this.describe(-1);
+  }
+
+  private drawTools(): void {
+    const { legend } = this.shown.scene!.paint;
+    this.tools.replaceChildren(
+      button("Show all", "Zoom out to everything (0)", () => this.input.showAll()),
+      el("div", { class: "legend", "aria-label": "Colours" }, ...legend.map((one) =>
+        el("span", {}, el("i", { style: `background:${one.colour}` }), one.text))));
+  }
+
+  private select(item: number): void {
+    const method = this.timeline.method[item];
+    if (method !== undefined) this.context.store.set({ method, row: -1 });
+    this.describe(item);
+  }
+
+  private describe(item: number): void {
+    const { timeline } = this;
+    const calls = timeline.begin.length;
+    this.shown.canvas.style.cursor = item >= 0 && item < calls ? "pointer" : "default";
+    const text = item < 0 ? [el("span", { class: "soft" }, HINT)]
+        : item < calls ? this.describeCall(item) : this.describeMark(timeline.marks[item - calls]!);
+    this.details.replaceChildren(...text);
+  }
+  private describeCall(call: number): (Node | string)[] {
+    const { type, method, begin, length } = this.timeline;
+    const letter = String.fromCharCode(type[call]!);
+    return [el("span", { class: "type" }, TYPE_NAMES[letter] ?? letter), " ",
+            el("code", {}, ...methodName(this.context.model.names.of(method[call]!))), " ",
+            ...pair("took", length[call]!), ...pair("began at", begin[call]!)];
+  }
+  private describeMark({ at, text }: Mark): (Node | string)[] {
+    return [el("code", {}, this.context.model.names.of(text)), " ", ...pair("at", at)];
+  }
+}
+
+function pair(name: string, ns: number): (Node | string)[] {
+  return [el("span", { class: "pair" }, el("span", { class: "soft" }, name), " ",
+             el("b", {}, formatValue(ns, "ns"))), " "];
+}

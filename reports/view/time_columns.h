@@ -1,0 +1,21 @@
+// Writes when each call was into the data of the page, for its tab Time (docs/VIEW.md).
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "model/timeline/timeline.h"
+#include "reports/view/view_data.h"
+
+namespace jprof::reports {
+
+// Returns the text of a thread's track as the page shows that thread elsewhere.
+using TrackText = std::function<std::string(const model::Track& track)>;
+
+// Adds the header's member "timeline" and its sections. The names of calls and marks go to `names`.
+// A page holds the longest calls and a limited number of marks and values of counters; it states
+// how many calls are left out, a note states it of marks. Fails if the timeline cannot be visited.
+Result<void> AddTimeline(model::Timeline& timeline, const TrackText& text, ViewNames& names,
+                         ViewData& data);
+
+}  // namespace jprof::reports
