@@ -146,8 +146,10 @@ Result<void> OfProfile(model::Input& input, const Options& options, Output& out)
 }
 
 template <typename T>
-Result<ViewData> PageOf(model::Input& input) {
-  return ViewOf(std::get<T>(input));
+Result<void> PageOf(model::Input& input, Output& out) {
+  const Result<ViewData> data = ViewOf(std::get<T>(input));
+  if (!data) return std::unexpected(data.error());
+  return data->Print(out);
 }
 
 Result<void> PrintTicks(model::Recording& recording, const Options& options, Output& out) {
@@ -237,9 +239,7 @@ Result<void> PrintReport(const Report& report, model::Input& input, const Option
 }
 
 Result<void> PrintView(model::Input& input, Output& out) {
-  const Result<ViewData> data = DefaultReport(model::KindOf(input)).page(input);
-  if (!data) return std::unexpected(data.error());
-  return data->Print(out);
+  return DefaultReport(model::KindOf(input)).page(input, out);
 }
 
 }  // namespace jprof::reports

@@ -9,8 +9,6 @@
 
 namespace jprof::reports {
 
-class ViewData;
-
 struct ColumnHelp {
   std::string_view name;
   std::string_view meaning;  // in Markdown; docs/REPORTS.md is generated from it
@@ -26,8 +24,8 @@ struct Report {
   std::span<const model::InputKind> kinds;  // what it prints, in the order of preference
   // Requires an input of one of the kinds. Null for `html`, which PrintView prints.
   Result<void> (*print)(model::Input& input, const Options& options, Output& out);
-  // Returns the HTML page of an input. Null if the report is no kind's default.
-  Result<ViewData> (*page)(model::Input& input) = nullptr;
+  // Prints the HTML page of an input. Null if the report is no kind's default.
+  Result<void> (*page)(model::Input& input, Output& out) = nullptr;
   std::span<const ColumnHelp> more_columns = {};  // of a second table
 
   bool HasOption(std::string_view option, Format format) const;
