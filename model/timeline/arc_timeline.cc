@@ -27,7 +27,7 @@ class ArcVisit {
     }
   }
 
-  RunDescription Make() {
+  Visited Make() {
     ArcCode& code = *arcs_.code;
     ArcWalk walk([&code](uint32_t pid, uint64_t address,
                          uint64_t time) { return code.At(pid, address, time); },
@@ -106,7 +106,7 @@ class ArcVisit {
     Visit(thread.counter, CounterValue{thread.instructions});
   }
 
-  RunDescription Describe(const ArcTrace& trace) const {
+  Visited Describe(const ArcTrace& trace) const {
     std::vector<std::string> notes = {
         "time: CLOCK_MONOTONIC, read where the tracer stopped the thread (system calls, signals, "
         "about every 100,000 branches); in between, times are estimates",
@@ -116,9 +116,7 @@ class ArcVisit {
     };
     count(moved_, "slices count no call: execution came into the middle of the function");
     count(open_, "calls had not returned: they end with the trace of their thread");
-    RunDescription run = DescribeRun(arcs_, trace);
-    run.notes.insert(run.notes.begin(), notes.begin(), notes.end());
-    return run;
+    return {std::move(notes), DescribeRun(arcs_, trace)};
   }
 
   ArcRecording& arcs_;
@@ -155,7 +153,7 @@ class ArcTimeline : public Timeline {
     }
   }
 
-  Result<RunDescription> Visit(const OnEvent& on_event) override {
+  Result<Visited> Visit(const OnEvent& on_event) override {
     return ArcVisit(arcs_, tracks(), on_event).Make();
   }
 

@@ -62,6 +62,19 @@ struct TimelineEvent {
   What what;
 };
 
+// What is known of a timeline once all of it was visited.
+struct Visited {
+  std::vector<std::string> notes;  // what the clock is, and what the timeline lacks
+  RunDescription run;
+
+  // Returns the notes, then those of the run.
+  std::vector<std::string> AllNotes() const {
+    std::vector<std::string> all = notes;
+    all.insert(all.end(), run.notes.begin(), run.notes.end());
+    return all;
+  }
+};
+
 class Timeline {
  public:
   using OnEvent = std::function<bool(const TimelineEvent& event)>;
@@ -78,10 +91,9 @@ class Timeline {
   const std::vector<Track>& tracks() const { return tracks_; }
 
   // Calls `on_event` for each event until it returns false. Events of one track are in order, those
-  // of different tracks may be interleaved in any way. All slices have an end. Returns the
-  // description of the run; its notes say what the clock is and what is missing. Fails before the
+  // of different tracks may be interleaved in any way. All slices have an end. Fails before the
   // first event or not at all.
-  virtual Result<RunDescription> Visit(const OnEvent& on_event) = 0;
+  virtual Result<Visited> Visit(const OnEvent& on_event) = 0;
 
  protected:
   Timeline(ClockId clock, uint64_t start_ns, uint64_t start_unix_ns)

@@ -160,13 +160,10 @@ class TraceTimeline : public Timeline {
     }
   }
 
-  Result<RunDescription> Visit(const OnEvent& on_event) override {
+  Result<Visited> Visit(const OnEvent& on_event) override {
     const auto totals = TraceVisit(source_, on_event).Make();
     if (!totals) return std::unexpected(totals.error());
-    RunDescription run = DescribeRun(source_);
-    const std::vector<std::string> notes = NotesOf(source_, *totals);
-    run.notes.insert(run.notes.begin(), notes.begin(), notes.end());
-    return run;
+    return Visited{NotesOf(source_, *totals), DescribeRun(source_)};
   }
 
  private:

@@ -16,12 +16,12 @@ class ChromeWriter {
 
   Result<void> Write() {
     Begin();
-    const auto run = timeline_.Visit([&](const model::TimelineEvent& event) {
+    const auto visited = timeline_.Visit([&](const model::TimelineEvent& event) {
       WriteEvent(event);
       return out_.ok();
     });
-    if (!run) return std::unexpected(run.error());
-    End(*run);
+    if (!visited) return std::unexpected(visited.error());
+    End(*visited);
     return {};
   }
 
@@ -37,15 +37,15 @@ class ChromeWriter {
     }
   }
 
-  void End(const model::RunDescription& run) {
+  void End(const model::Visited& visited) {
     json_.EndArray();
     json_.Key("otherData");
     json_.StartObject();
-    json_.Member("exporter", "jprof " + run.jprof);
-    json_.Member("jvm", run.jvm);
-    json_.Member("start", run.start);
+    json_.Member("exporter", "jprof " + visited.run.jprof);
+    json_.Member("jvm", visited.run.jvm);
+    json_.Member("start", visited.run.start);
     json_.Key("notes");
-    json_.String(fmt::format("{}", fmt::join(run.notes, "; ")));
+    json_.String(fmt::format("{}", fmt::join(visited.AllNotes(), "; ")));
     json_.EndObject();
     json_.EndObject();
     json_.Finish();

@@ -76,7 +76,7 @@ constexpr ExportFormat kExportFormats[] = {
      "of `trace`, the order of events of different threads: times are CPU times of each thread",
      true, true, TimelineAs<WritePerfetto>, nullptr},
     {"chrome", ".trace.json", "the same as JSON of trace events, for chrome://tracing",
-     "open chrome://tracing, https://ui.perfetto.dev or https://speedscope.app and drop FILE on it",
+     "open chrome://tracing or https://ui.perfetto.dev and drop FILE on it",
      "the same as `perfetto`, in microseconds with three decimals", "the same; files are larger",
      false, true, TimelineAs<WriteChrome>, nullptr},
 };

@@ -44,12 +44,12 @@ class PerfettoWriter {
   Result<void> Write() {
     if (timeline_.clock() == model::ClockId::kMonotonic) WriteClock();
     for (uint32_t i = 0; i < timeline_.tracks().size(); ++i) WriteTrack(i);
-    const auto run = timeline_.Visit([&](const model::TimelineEvent& event) {
+    const auto visited = timeline_.Visit([&](const model::TimelineEvent& event) {
       WriteEvent(event);
       return out_.ok();
     });
-    if (!run) return std::unexpected(run.error());
-    WriteNotes(run->notes);
+    if (!visited) return std::unexpected(visited.error());
+    WriteNotes(visited->AllNotes());
     return {};
   }
 

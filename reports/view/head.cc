@@ -51,6 +51,11 @@ void DescribeCorrection(const model::Source& source, const model::MetricTotals& 
 
 }  // namespace
 
+std::string ThreadText(const profile::Thread& thread) {
+  if (thread.record.tid == 0) return thread.name;
+  return fmt::format("{} (tid {})", thread.name, thread.record.tid);
+}
+
 void DescribeRun(const model::Source& source, ViewData& data) {
   const profile::Reader& reader = source.reader;
   const profile::Meta& meta = reader.meta();

@@ -7,6 +7,9 @@
 
 namespace jprof::reports {
 
+// Returns a thread's name for people.
+std::string ThreadText(const profile::Thread& thread);
+
 // Adds the run, the JVM, what was merged, losses and damages.
 void DescribeRun(const model::Source& source, ViewData& data);
 

@@ -15,6 +15,7 @@ namespace jprof::reports {
 namespace {
 
 using nlohmann::json;
+using OnEvent = std::function<void(const model::TimelineEvent&)>;
 
 constexpr size_t kMostSlices = 300'000;
 constexpr size_t kMostMarks = 50'000;
@@ -119,15 +120,17 @@ class TimeColumns {
     for (size_t i = 0; i < tracks_.size(); ++i) AddTrack(i, text);
   }
 
-  Result<void> Visit() {
-    const auto run = timeline_.Visit([this](const model::TimelineEvent& event) {
+  // Returns the notes of the timeline.
+  Result<std::vector<std::string>> Visit(const OnEvent& on_event) {
+    const auto run = timeline_.Visit([&](const model::TimelineEvent& event) {
+      if (on_event) on_event(event);
       at_ = static_cast<double>(event.ns) - static_cast<double>(timeline_.start_ns());
       end_ = std::max(end_, at_);
       std::visit([&](const auto& what) { Add(tracks_[event.track], what); }, event.what);
       return true;
     });
     if (!run) return std::unexpected(run.error());
-    return {};
+    return run->notes;
   }
 
   json Describe(ViewData& data) {
@@ -235,9 +238,11 @@ class TimeColumns {
 }  // namespace
 
 Result<void> AddTimeline(model::Timeline& timeline, const TrackText& text, ViewNames& names,
-                         ViewData& data) {
+                         ViewData& data, const OnEvent& on_event) {
   TimeColumns columns(timeline, text, names);
-  if (const auto visited = columns.Visit(); !visited) return visited;
+  const auto notes = columns.Visit(on_event);
+  if (!notes) return std::unexpected(notes.error());
+  for (const std::string& note : *notes) data.Note(note);
   data["timeline"] = columns.Describe(data);
   return {};
 }

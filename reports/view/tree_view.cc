@@ -4,11 +4,8 @@
 #include <cmath>
 
 #include "common/shell_word.h"
-#include "model/timeline/trace_timeline.h"
-#include "model/tree/trace_values.h"
 #include "reports/compare/compare.h"
 #include "reports/view/head.h"
-#include "reports/view/time_columns.h"
 #include "reports/view/view.h"
 #include "reports/view/views.h"
 
@@ -16,24 +13,6 @@ namespace jprof::reports {
 namespace {
 
 using nlohmann::json;
-
-// Returns a thread's name for people.
-std::string ThreadText(const profile::Thread& thread) {
-  if (thread.record.tid == 0) return thread.name;
-  return fmt::format("{} (tid {})", thread.name, thread.record.tid);
-}
-
-// Adds the points in time of a trace. A trace of another metric than a time has none.
-Result<void> AddTimes(model::Source& source, ViewNames& names, ViewData& data) {
-  const bool is_trace = source.reader.meta().is(Mode::kTrace);
-  if (!is_trace || !model::FirstMetric(source).info.is_time()) return {};
-  const auto timeline = model::OpenTimeline(source);
-  if (!timeline) return std::unexpected(timeline.error());
-  const std::vector<profile::Thread>& threads = source.reader.threads();
-  return AddTimeline(
-      **timeline, [&](const model::Track& track) { return ThreadText(threads[track.tid - 1]); },
-      names, data);
-}
 
 void AddRows(const model::Source& source, model::Forest& forest, ViewNames& names, ViewTree& tree) {
   std::vector<std::string> threads;
@@ -118,6 +97,7 @@ Result<Comparison> CompareValues(model::Source& before, model::Source& after) {
 }  // namespace
 
 Result<ViewData> ViewOf(model::Source& source) {
+  if (source.reader.meta().is(Mode::kTrace)) return ViewOfTrace(source);
   Result<model::Forest> forest = model::LoadForest(source, {});
   if (!forest) return std::unexpected(forest.error());
   if (forest->rows.rows.empty())
@@ -128,8 +108,6 @@ Result<ViewData> ViewOf(model::Source& source) {
   ViewNames names;
   ViewTree tree(forest->metrics.size());
   AddRows(source, *forest, names, tree);
-  if (const auto times = AddTimes(source, names, data); !times)
-    return std::unexpected(times.error());
   for (const model::MetricTotals& metric : forest->metrics)
     data["metrics"].push_back(DescribeMetric(metric));
   for (const profile::Thread& thread : source.reader.threads())

@@ -153,27 +153,6 @@ def two_threads(directory):
     return directory
 
 
-def uleb(value):
-    out = b""
-    while value > 127:
-        out, value = out + bytes([value & 127 | 128]), value >> 7
-    return out + bytes([value])
-
-
-def trace_profile(directory, blocks, **meta):
-    """`blocks`: (first event, first value, [(method, exit, delta)]) of one thread."""
-    made.profile(directory, mode="trace", trace_blocks=len(blocks), node_count=1, **meta)
-    os.remove(os.path.join(directory, "nodes"))
-    data = b""
-    for sequence, (first, value, events) in enumerate(blocks):
-        body = b"".join(uleb(method << 5 | 3 << 1 | leaves) + uleb(delta << 1)
-                        for method, leaves, delta in events)
-        head = struct.pack("<IIQQqII", 0, len(body), sequence + 1, first, value, len(events), 0)
-        data += (head + body).ljust(32 * 1024, b"\0")
-    made.write(directory, "trace", data)
-    return directory
-
-
 class Case(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -602,7 +581,7 @@ class Traces(Case):
     def setUpClass(cls):
         super().setUpClass()
         # 1 calls 1 twice; then 10 events are missing, and an exit without its entry follows.
-        cls.profile = trace_profile(os.path.join(cls.folder, "t.jprof"), [
+        cls.profile = made.trace(os.path.join(cls.folder, "t.jprof"), [
             (0, 0, [(1, 0, 100), (1, 0, 10), (1, 1, 20), (1, 0, 5), (1, 1, 7), (1, 1, 3)]),
             (16, 1145, [(1, 1, 2), (1, 0, 4), (1, 0, 6)])])
 
@@ -662,7 +641,7 @@ class Traces(Case):
         many, in_block = 300_000, 10_000
         blocks = [(first, first, [(1 if first < many else 2, first >= many, 1)] * in_block)
                   for first in range(0, 2 * many, in_block)]
-        deep = trace_profile(self.path("deep.jprof"), blocks)
+        deep = made.trace(self.path("deep.jprof"), blocks)
         self.jprof("export", deep, "-o", "deep.perfetto-trace")
         with open(self.path("deep.perfetto-trace"), "rb") as file:
             self.assertIn(f"{many} exits without an entry".encode(), file.read())
@@ -673,7 +652,7 @@ class Traces(Case):
                           self.jprof("export", self.profile, *words, status=2))
 
     def test_a_trace_without_times(self):
-        counted = trace_profile(self.path("c.jprof"), [(0, 0, [(1, 0, 1), (1, 1, 1)])],
+        counted = made.trace(self.path("c.jprof"), [(0, 0, [(1, 0, 1), (1, 1, 1)])],
                                 metrics=[{"name": "INS", "unit": "events", "kind": "count"}])
         self.assertIn("has no times", self.jprof("export", counted, status=2))
 

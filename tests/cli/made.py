@@ -101,6 +101,20 @@ def leb128(value, signed):
         value >>= 7
 
 
+def trace(directory, blocks, **meta):
+    """`blocks`: (first event, first value, [(method, exit, delta)]) of one thread."""
+    profile(directory, mode="trace", trace_blocks=len(blocks), node_count=1, **meta)
+    os.remove(os.path.join(directory, "nodes"))
+    data = b""
+    for sequence, (first, value, events) in enumerate(blocks):
+        body = b"".join(leb128(method << 5 | 3 << 1 | leaves, False) + leb128(delta << 1, False)
+                        for method, leaves, delta in events)
+        head = struct.pack("<IIQQqII", 0, len(body), sequence + 1, first, value, len(events), 0)
+        data += (head + body).ljust(32 * 1024, b"\0")
+    write(directory, "trace", data)
+    return directory
+
+
 def branch_chunk(pid, tid, time, branches):
     """`branches`: kind, from, to and number of instructions of each."""
     data, at = b"", 0

@@ -147,6 +147,38 @@ class View(unittest.TestCase):
         self.assertTrue(all(metric["calibrated"] for metric in page.header["metrics"]))
         self.load("both.html", "kind", "comparison")
 
+    def test_a_trace_has_the_times_of_its_calls(self):
+        # run() is called again from itself; then two events are missing.
+        made.trace(self.path("t.jprof"), [
+            (0, 0, [(1, 0, 100), (1, 0, 10), (1, 1, 20), (1, 1, 3)]),
+            (6, 140, [(1, 0, 5), (1, 1, 40)])])
+        self.jprof("view", "t.jprof", "-o", "t.html")
+        page = self.page("t.html")
+        times = page.header["timeline"]
+        calls = {key: page.column(times["slices"][key])
+                 for key in ("track", "depth", "begin", "length", "method")}
+        self.assertEqual(times["tracks"], page.header["threads"])
+        self.assertEqual((calls["track"], calls["depth"]), ((0, 0, 0), (0, 0, 1)))
+        self.assertEqual(calls["length"], (33, 40, 20))
+        first = calls["begin"][0]
+        self.assertEqual([begin - first for begin in calls["begin"]], [0, 45, 10])
+        self.assertEqual({page.names[method] for method in calls["method"]}, {"app/Main.run()V"})
+        marks = times["marks"]
+        self.assertEqual([page.names[text] for text in page.column(marks["text"])],
+                         ["2 events are missing"])
+        self.assertEqual(times["end"] - first, 85)
+        tree = page.tree()
+        self.check_tree(page)
+        self.assertEqual((tree["parent"], tree["calls"]), ((0xffffffff, 0, 1), (0, 2, 1)))
+        self.assertEqual(tree["self"][0][1:], (13 + 40, 20))
+        self.load("t.html", "tab-time", "Time")
+
+    def test_a_trace_without_times_is_refused(self):
+        made.trace(self.path("c.jprof"), [(0, 0, [(1, 0, 1), (1, 1, 1)])],
+                   metrics=[{"name": "INS", "unit": "events", "kind": "count"}])
+        done = self.jprof("view", "c.jprof", "-o", "c.html", status=2)
+        self.assertIn("jprof trace --metrics time", done.stderr)
+
     def test_a_recording_of_tprof(self):
         made.recording(self.path("tp.jprof"), made.record(made.COMM, b"app", pid=7, tid=7, time=1),
                        *[made.record(made.SAMPLE, pid=7, tid=7, time=2 + i, address=0x1000)

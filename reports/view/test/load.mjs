@@ -15,7 +15,7 @@ try {
   await page.waitForFunction(() => document.getElementById("title").textContent !== "");
   assert.ok((await page.locator(`#${id}`).innerText()).includes(text),
             `#${id}: ${await page.locator(`#${id}`).innerText()}`);
-  for (const tab of ["2", "3", "4", "5", "1"]) await page.keyboard.press(tab);
+  for (const tab of ["2", "3", "4", "5", "6", "1"]) await page.keyboard.press(tab);
   await page.waitForTimeout(300);
   assert.deepEqual(faults, []);
 } finally {

@@ -15,8 +15,7 @@ namespace {
 
 using model::TimelineEvent;
 
-Result<model::RunDescription> Visit(model::Source& source,
-                                    const model::Timeline::OnEvent& on_event) {
+Result<model::Visited> Visit(model::Source& source, const model::Timeline::OnEvent& on_event) {
   const auto timeline = model::OpenTimeline(source);
   if (!timeline) return std::unexpected(timeline.error());
   return (*timeline)->Visit(on_event);
@@ -28,8 +27,8 @@ int DepthBy(const TimelineEvent& event) {
   return std::holds_alternative<model::SliceEnd>(event.what) ? -1 : 0;
 }
 
-std::string NotesOf(const model::RunDescription& run) {
-  return fmt::format("{}", fmt::join(run.notes, "\n"));
+std::string NotesOf(const model::Visited& visited) {
+  return fmt::format("{}", fmt::join(visited.AllNotes(), "\n"));
 }
 
 profile::SyntheticProfile Traced(profile::SyntheticProfile made) {

@@ -36,10 +36,10 @@ class MadeTimeline : public model::Timeline {
     Add(begin + length, SliceEnd());
   }
 
-  Result<model::RunDescription> Visit(const OnEvent& on_event) override {
+  Result<model::Visited> Visit(const OnEvent& on_event) override {
     for (const TimelineEvent& event : events_)
       if (!on_event(event)) break;
-    return model::RunDescription();
+    return model::Visited();
   }
 
  private:

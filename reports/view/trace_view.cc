@@ -1,0 +1,105 @@
+// Writes the view of a trace: when each call was, and the tree of all its calls.
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "model/timeline/trace_timeline.h"
+#include "model/tree/node.h"
+#include "model/tree/trace_values.h"
+#include "profile/files/printable_text.h"
+#include "reports/view/head.h"
+#include "reports/view/time_columns.h"
+#include "reports/view/views.h"
+
+namespace jprof::reports {
+namespace {
+
+// Adds the events of each thread up to a tree. The time between two events is that of the call in
+// which the thread was; where events are missing it is the thread's own.
+class TraceTree {
+ public:
+  TraceTree(const std::vector<std::string>& threads, ViewNames& names)
+      : names_(names), strands_(threads.size()) {
+    for (uint32_t i = 0; i < threads.size(); ++i)
+      strands_[i].at = Add(model::kNoNode, names.Of(threads[i]), 'T', i);
+  }
+
+  void Add(uint32_t thread, const model::TimelineEvent& event) {
+    Strand& strand = strands_[thread];
+    if (strand.ns) tree_.self[0][strand.at] += static_cast<double>(event.ns - *strand.ns);
+    strand.ns = event.ns;
+    if (const auto* slice = std::get_if<model::SliceBegin>(&event.what)) {
+      strand.at = Enter(strand.at, thread, *slice);
+    } else if (std::holds_alternative<model::SliceEnd>(event.what)) {
+      strand.at = tree_.parent[strand.at];
+    }
+  }
+
+  const ViewTree& tree() const { return tree_; }
+
+ private:
+  struct Strand {
+    uint32_t at = 0;             // the row of the innermost open call
+    std::optional<uint64_t> ns;  // of the previous event
+  };
+
+  uint32_t Enter(uint32_t parent, uint32_t thread, const model::SliceBegin& slice) {
+    const uint32_t name = names_.Of(slice.text);
+    const uint32_t row = children_.Child(tree_.parent, parent, name);
+    if (row == tree_.parent.size()) Add(parent, name, slice.type, thread);
+    tree_.calls[row] += 1;
+    return row;
+  }
+
+  uint32_t Add(uint32_t parent, uint32_t name, char type, uint32_t thread) {
+    tree_.thread.push_back(thread);
+    tree_.calls.push_back(0);
+    tree_.self[0].push_back(0);
+    return tree_.AddRow(parent, name, type);
+  }
+
+  ViewNames& names_;
+  ViewTree tree_{1};
+  std::vector<Strand> strands_;  // by thread
+  model::ChildMap children_;     // by name
+};
+
+std::vector<std::string> ThreadTexts(const profile::Reader& reader) {
+  std::vector<std::string> texts;
+  for (const profile::Thread& thread : reader.threads()) texts.push_back(ThreadText(thread));
+  return texts;
+}
+
+}  // namespace
+
+Result<ViewData> ViewOfTrace(model::Source& source) {
+  const auto timeline = model::OpenTimeline(source);
+  if (!timeline) return std::unexpected(timeline.error());
+  const std::vector<std::string> threads = ThreadTexts(source.reader);
+  if (threads.empty())
+    return WrongUse("{}: no thread was recorded: nothing to show", source.reader.directory());
+  ViewData data("tree", source.reader.directory());
+  ViewNames names;
+  TraceTree tree(threads, names);
+  const auto number = [](const model::Track& track) { return track.tid - 1; };
+  const auto added = AddTimeline(
+      **timeline, [&](const model::Track& track) { return threads[number(track)]; }, names, data,
+      [&](const model::TimelineEvent& event) {
+        tree.Add(number((*timeline)->tracks()[event.track]), event);
+      });
+  if (!added) return std::unexpected(added.error());
+  DescribeRun(source, data);
+  const model::TraceUnit unit = model::FirstMetric(source);
+  data["metrics"].push_back({{"name", unit.info.name},
+                             {"unit", unit.info.unit},
+                             {"kind", "time"},
+                             {"calibrated", unit.table != nullptr},
+                             {"has_error", false}});
+  for (const std::string& thread : threads) data["threads"].push_back(profile::CleanText(thread));
+  data["trees"].push_back(Describe(tree.tree(), "", data));
+  data["methods"] = data.AddNames(names.all());
+  return data;
+}
+
+}  // namespace jprof::reports
