@@ -7,6 +7,7 @@
 #include "reports/itrace/arc.h"
 #include "reports/ticks/tprof.h"
 #include "reports/tree/header.h"
+#include "reports/view/views.h"
 
 namespace jprof::reports {
 namespace {
@@ -144,13 +145,18 @@ Result<void> OfProfile(model::Input& input, const Options& options, Output& out)
   return printed;
 }
 
+template <typename T>
+Result<ViewData> PageOf(model::Input& input) {
+  return ViewOf(std::get<T>(input));
+}
+
 Result<void> PrintTicks(model::Recording& recording, const Options& options, Output& out) {
   return PrintTprof(recording, {.format = options.format, .clip = options.min_percent}, out);
 }
 
 constexpr Report kReports[] = {
     {"log-rt", "the call tree: every method in every calling context", kTreeOptions, kTreeStacks,
-     kTreeFormats, kLogRtColumns, kProfiles, OfProfile<PrintLogRt>},
+     kTreeFormats, kLogRtColumns, kProfiles, OfProfile<PrintLogRt>, PageOf<model::Source>},
     {"methods", "the tree summed by method, hottest first",
      "--format --threads --min-percent --metric --raw --static-letters --table --uncalibrated "
      "--force --refit",
@@ -165,10 +171,11 @@ constexpr Report kReports[] = {
     {"combined", "a combined profile: exact calls and true times in every calling context",
      "--format --sort --min-percent --depth --table --uncalibrated --force",
      "--format --sort --min-percent --depth", kTreeFormats, kCombinedColumns, kCombinedProfiles,
-     Of<model::Combined, PrintCombined>},
+     Of<model::Combined, PrintCombined>, PageOf<model::Combined>},
     {"arc", "a trace of jprof itrace: functions and calls, with exact numbers of instructions",
      "--format --min-percent --top --function --tid --listing", "--format --threads --tid",
-     kTreeFormats, kArcColumns, kTraces, Of<model::ArcRecording, PrintArc>, kArcCallColumns},
+     kTreeFormats, kArcColumns, kTraces, Of<model::ArcRecording, PrintArc>,
+     PageOf<model::ArcRecording>, kArcCallColumns},
     {"tprof",
      "a recording of jprof tprof: processes, threads, modules, symbols",
      "--format --min-percent",
@@ -176,7 +183,8 @@ constexpr Report kReports[] = {
      kStackFormats,
      {},
      kRecordings,
-     Of<model::Recording, PrintTicks>},
+     Of<model::Recording, PrintTicks>,
+     PageOf<model::Recording>},
     {"html",
      "all of it as one HTML file, also of a recording (docs/VIEW.md)",
      "--out --table --uncalibrated --force",
@@ -226,6 +234,12 @@ Result<void> PrintReport(const Report& report, model::Input& input, const Option
   if (auto offered = CheckOffered(report.name, report.formats, options.format); !offered)
     return offered;
   return report.print(input, options, out);
+}
+
+Result<void> PrintView(model::Input& input, Output& out) {
+  const Result<ViewData> data = DefaultReport(model::KindOf(input)).page(input);
+  if (!data) return std::unexpected(data.error());
+  return data->Print(out);
 }
 
 }  // namespace jprof::reports

@@ -9,6 +9,8 @@
 
 namespace jprof::reports {
 
+class ViewData;
+
 struct ColumnHelp {
   std::string_view name;
   std::string_view meaning;  // in Markdown; docs/REPORTS.md is generated from it
@@ -22,8 +24,10 @@ struct Report {
   std::span<const Format> formats;
   std::span<const ColumnHelp> columns;      // of text or, where that is no table, of CSV
   std::span<const model::InputKind> kinds;  // what it prints, in the order of preference
-  // Requires an input of one of the kinds. Null for `html`, which the view writes.
+  // Requires an input of one of the kinds. Null for `html`, which PrintView prints.
   Result<void> (*print)(model::Input& input, const Options& options, Output& out);
+  // Returns the HTML page of an input. Null if the report is no kind's default.
+  Result<ViewData> (*page)(model::Input& input) = nullptr;
   std::span<const ColumnHelp> more_columns = {};  // of a second table
 
   bool HasOption(std::string_view option, Format format) const;
@@ -42,6 +46,10 @@ const Report& DefaultReport(model::InputKind kind);
 // with the report's own error.
 Result<void> PrintReport(const Report& report, model::Input& input, const Options& options,
                          Output& out);
+
+// Prints the HTML page of what was opened (docs/VIEW.md). Fails if it cannot be read or has nothing
+// to show.
+Result<void> PrintView(model::Input& input, Output& out);
 
 Result<void> PrintLogRt(model::Source& source, const Options& options, Output& out);
 Result<void> PrintMethods(model::Source& source, const Options& options, Output& out);

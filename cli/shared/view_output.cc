@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "cli/shared/output_file.h"
+#include "reports/report_list.h"
 #include "reports/view/view.h"
 
 namespace jprof::cli {

@@ -1,15 +1,11 @@
-// Prints the HTML view: one self-contained page with the contents of the reports. The page
-// itself is built from the TypeScript in this folder; docs/VIEW.md describes it and the
-// format of its data.
+// Prints the HTML view of two profiles. docs/VIEW.md describes the page and the format of its data;
+// the page of one input is listed with its report (reports/report_list.h).
 #pragma once
 
-#include "model/open/open.h"
+#include "model/tree/source.h"
 #include "reports/print/output.h"
 
 namespace jprof::reports {
-
-// Prints the page of what was opened. Fails if it cannot be read or has nothing to show.
-Result<void> PrintView(model::Input& input, Output& out);
 
 // Prints two profiles, context by context. Fails if CompareTwo does, or if they have no unit in
 // common.

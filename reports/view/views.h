@@ -1,4 +1,4 @@
-// Makes the data of the page of each kind of input. They fail if there is nothing to show.
+// Makes the data of the pages of what jprof records. They fail if there is nothing to show.
 #pragma once
 
 #include "model/open/open.h"

@@ -9,7 +9,6 @@
 
 #include "profile/merge/merge.h"
 #include "reports/report_list.h"
-#include "reports/view/view.h"
 #include "tests/fuzz/packed_profile.h"
 
 namespace {

@@ -74,13 +74,14 @@ TEST(ReportList, TheListedColumnsAreThePrintedOnes) {
   }
 }
 
-TEST(ReportList, EveryKindOfInputHasAReportThatIsPrintedWithoutAName) {
+TEST(ReportList, EveryKindOfInputHasAPageAndAReportThatIsPrintedWithoutAName) {
   using enum model::InputKind;
   const std::map<model::InputKind, std::string> names = {
       {kProfile, "log-rt"}, {kCombined, "combined"}, {kTicks, "tprof"}, {kTrace, "arc"}};
   for (const auto& [kind, name] : names) {
     EXPECT_EQ(DefaultReport(kind).name, name);
     EXPECT_NE(DefaultReport(kind).print, nullptr);
+    EXPECT_TRUE(DefaultReport(kind).page != nullptr);
   }
 }
 
