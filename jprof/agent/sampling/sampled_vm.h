@@ -1,15 +1,17 @@
 // Changes in the VM what sampling requires: debug information in compiled code, and the events of
-// triggers and of virtual threads, which have JVMTI environments of their own.
+// triggers and of virtual threads (vm_event_source.h).
 #pragma once
 
 #include <jvmti.h>
 
 #include <cstdint>
-#include <optional>
+#include <memory>
+#include <vector>
 
 #include "common/result.h"
-#include "jprof/agent/sampling/triggers.h"
 #include "jprof/agent/sampling/virtual_rows.h"
+#include "jprof/agent/sampling/vm_event_source.h"
+#include "jprof/agent/vm/event_sink.h"
 #include "jprof/agent/vm/hotspot_vm.h"
 #include "jprof/setup/plan.h"
 #include "options/agent_options.h"
@@ -24,7 +26,7 @@ class SampledVm {
       : options_(options), plan_(plan), hotspot_(hotspot), rows_(rows) {}
 
   // Requests what the triggers need. Their events go to `sink`. Fails if the VM does not support
-  // them.
+  // them. A new source of events is a class of VmEventSource and a line in this function.
   Result<void> Open(JavaVM* java, EventSink& sink);
   // Sets the debug information and enables the events.
   void Begin();
@@ -34,20 +36,11 @@ class SampledVm {
   void Close();
 
  private:
-  void ReportVirtualThreads();
-  static void JNICALL OnVirtualThreadStart(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread);
-  static void JNICALL OnVirtualThreadEnd(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread);
-
   const options::AgentOptions& options_;
   const setup::Plan& plan_;
   HotspotVm& hotspot_;
   VirtualRows& rows_;
-  JavaVM* java_ = nullptr;
-  std::optional<VmTriggers> triggers_;
-  // In a separate environment, so that the other events ignore virtual threads. Null if this JVM
-  // has none (before JDK 21).
-  jvmtiEnv* virtual_threads_ = nullptr;
-  JvmtiEvents virtual_thread_events_;
+  std::vector<std::unique_ptr<VmEventSource>> sources_;
   uint8_t* debug_info_ = nullptr;  // the flag DebugNonSafepoints, if Begin has set it
   uint8_t debug_info_before_ = 0;
 };

@@ -112,10 +112,8 @@ void VmTriggers::Allocated(const VmEvent& event, jlong size) const {
 
 VmTriggers::~VmTriggers() {
   Unpublish(*this);
-  if (jvmti_ == nullptr) return;
   // The interval belongs to the VM, not to an environment.
   if (interval_set_) jvmti_->SetHeapSamplingInterval(kDefaultHeapInterval);
-  jvmti_->DisposeEnvironment();
 }
 
 Result<void> VmTriggers::Open(JavaVM* java) {

@@ -11,8 +11,8 @@
 
 #include "common/result.h"
 #include "jprof/agent/sampling/allocation_interval.h"
+#include "jprof/agent/sampling/vm_event_source.h"
 #include "jprof/agent/vm/event_sink.h"
-#include "jprof/agent/vm/jvmti_env.h"
 #include "options/triggers.h"
 
 namespace jprof::agent {
@@ -25,24 +25,18 @@ struct VmEvent {
   jclass type = nullptr;
 };
 
-class VmTriggers {
+class VmTriggers final : public VmEventSource {
  public:
   // Adds the class of the object as a leaf of the context if `with_class`. All arguments must exist
   // as long as the object.
   VmTriggers(std::span<const options::Trigger> triggers, EventSink& sink, bool with_class)
       : triggers_(triggers), sink_(sink), with_class_(with_class) {}
-  VmTriggers(const VmTriggers&) = delete;
-  VmTriggers& operator=(const VmTriggers&) = delete;
-  ~VmTriggers();
+  ~VmTriggers() override;
 
-  // Requests the capabilities of the triggers in a separate JVMTI environment, because other parts
-  // of the agent handle some of the same events. Fails if the VM does not support them, or (wrong
+  // Requests the capabilities of the triggers. Fails if the VM does not support them, or (wrong
   // use) if the triggers exclude each other.
-  Result<void> Open(JavaVM* java);
-  // Enables the events. Call this after Open.
-  void Begin();
-  // Disables the events. No callback begins from now on, but some may be in progress.
-  void End() const { events_.Uninstall(jvmti_); }
+  Result<void> Open(JavaVM* java) override;
+  void Begin() override;
 
   // The callbacks call these functions, which do nothing if the trigger was not requested.
   //
@@ -66,8 +60,6 @@ class VmTriggers {
   std::span<const options::Trigger> triggers_;
   EventSink& sink_;
   const bool with_class_;
-  jvmtiEnv* jvmti_ = nullptr;
-  JvmtiEvents events_;
   AllocationInterval interval_{1, 0};  // for ALLOCATED_BYTES
   bool interval_set_ = false;
 };
