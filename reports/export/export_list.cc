@@ -35,7 +35,7 @@ Result<void> TreeAsSqlite(ExportInput& input, const std::string& path) {
 Result<void> WriteCollapsed(ExportInput& input, Output& out) {
   const Options options = {
       .format = Format::kCollapsed, .merged = input.options.merged, .metric = input.options.metric};
-  return DefaultReport(input.input).print(input.input, options, out);
+  return PrintReport(DefaultReport(input.input), input.input, options, out);
 }
 
 constexpr ExportFormat kExportFormats[] = {
