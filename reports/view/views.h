@@ -8,8 +8,8 @@ namespace jprof::reports {
 
 // Returns the call tree of a counted, timed or sampled profile.
 Result<ViewData> ViewOf(model::Source& source);
-// Returns when each call of a trace of `jprof trace` was, and the tree of all of them. Fails also if
-// the trace has no times. ViewOf calls it for a trace.
+// Returns when each call of a trace of `jprof trace` was, and the tree of all of them. Fails also
+// if the trace has no times. ViewOf calls it for a trace.
 Result<ViewData> ViewOfTrace(model::Source& source);
 // Returns exact calls and production times.
 Result<ViewData> ViewOf(model::Combined& combined);
