@@ -58,7 +58,7 @@ class MethodTable {
         methods[i] = above;
         continue;
       }
-      const profile::MethodId method = profile::MethodOf(tree.word[i]);
+      const profile::MethodId method = profile::MethodOf(tree.ref[i]);
       const auto [entry, is_new] = known.try_emplace(IndexOf(method), kOutside);
       if (is_new) entry->second = IndexOfName(method, names);
       methods[i] = entry->second == kOutside ? above : entry->second;
@@ -115,7 +115,7 @@ Result<void> AddCounted(Source& counted, const CountedTime& time, MethodTable& t
     table.methods()[methods[i]].raw += static_cast<double>(tree->metrics[time.index][i]);
   }
   std::vector<char> letters(tree->size());
-  for (size_t i = 0; i < tree->size(); ++i) letters[i] = KeyLetter(tree->word[i], names);
+  for (size_t i = 0; i < tree->size(); ++i) letters[i] = KeyLetter(tree->ref[i], names);
   static_assert(sizeof(profile::Counts) == sizeof(std::array<uint32_t, 4>));
   const calibrate::CountedTree counts = {
       tree->parent,

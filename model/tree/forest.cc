@@ -66,12 +66,12 @@ std::vector<calibrate::Correction> CorrectAll(const Source& source, const profil
   std::vector<calibrate::Correction> corrections(metrics.size());
   if (!source.table) return corrections;
   std::vector<char> letters(tree.size());
-  for (size_t i = 0; i < tree.size(); ++i) letters[i] = KeyLetter(tree.word[i], names);
+  for (size_t i = 0; i < tree.size(); ++i) letters[i] = KeyLetter(tree.ref[i], names);
   std::vector<calibrate::Kept> kept;
   const bool exact = std::ranges::any_of(source.table->metrics,
                                          [](const auto& metric) { return !metric.probes.empty(); });
   for (size_t i = 0; exact && i < tree.size(); ++i) {
-    const profile::MethodName method = names.Parts(profile::MethodOf(tree.word[i]));
+    const profile::MethodName method = names.Parts(profile::MethodOf(tree.ref[i]));
     kept.push_back(calibrate::KeptOf(
         method.signature, method.flags & (profile::kMethodStatic | profile::kMethodNative)));
   }
@@ -151,8 +151,8 @@ void AddUp(Forest& forest) {
 
 // Replaces method ids, so that each is a symbol and no longer one of its addresses.
 void NameBySymbol(profile::CallTree& tree, const Names& names) {
-  for (uint32_t& word : tree.word) {
-    word = profile::PackMethod(profile::TypeOf(word), names.Canonical(profile::MethodOf(word)));
+  for (profile::MethodRef& ref : tree.ref) {
+    ref = profile::PackMethod(profile::TypeOf(ref), names.Canonical(profile::MethodOf(ref)));
   }
 }
 

@@ -50,7 +50,7 @@ class Builder {
     const uint64_t calls = uint64_t{counts.entries[0]} + counts.entries[1];
     const uint64_t exits = uint64_t{counts.exits[0]} + counts.exits[1];
     const uint64_t samples = SamplesOf(record);
-    votes_.Add(row, index, profile::TypeOf(tree_.word[record]), calls + samples);
+    votes_.Add(row, index, profile::TypeOf(tree_.ref[record]), calls + samples);
     row.calls += calls;
     row.samples += samples;
     row.dispatches += tree_.dispatches[record];
@@ -86,7 +86,7 @@ class Builder {
     const uint32_t parent = is_root ? kNoNode : row_of_[tree_.parent[record]];
     if (merge_ == Merge::kContexts || (is_root && merge_ == Merge::kSiblings))
       return Append(record, parent);
-    const uint32_t method = IndexOf(profile::MethodOf(tree_.word[record]));
+    const uint32_t method = IndexOf(profile::MethodOf(tree_.ref[record]));
     const NodeIndex known = children_.Child(rows_.rows, parent, method);
     return known == rows_.rows.size() ? Append(record, parent) : known;
   }
@@ -94,8 +94,8 @@ class Builder {
   uint32_t Append(uint32_t record, uint32_t parent) {
     const uint32_t index = static_cast<uint32_t>(rows_.rows.size());
     Row row;
-    row.method = profile::MethodOf(tree_.word[record]);
-    row.type = profile::TypeOf(tree_.word[record]);
+    row.method = profile::MethodOf(tree_.ref[record]);
+    row.type = profile::TypeOf(tree_.ref[record]);
     row.parent = parent;
     row.thread = tree_.thread[record];
     row.level = parent == kNoNode ? 0 : rows_.rows[parent].level + 1;

@@ -40,7 +40,7 @@ struct Counts {
 // from before its method changed type. parent[i] < i is a context, or kNoRecord for the root of a
 // thread.
 struct CallTree {
-  std::vector<uint32_t> word;  // method and type, as in Node
+  std::vector<MethodRef> ref;
   std::vector<uint32_t> parent;
   std::vector<uint8_t> former;
   std::vector<uint32_t> thread;  // index into Reader::threads()
@@ -48,7 +48,7 @@ struct CallTree {
   std::vector<uint32_t> dispatches;
   std::vector<std::vector<int64_t>> metrics;  // [metric][record], raw
 
-  size_t size() const { return word.size(); }
+  size_t size() const { return ref.size(); }
 };
 
 struct MethodName {

@@ -47,7 +47,7 @@ class TreeBuilder {
       thread_of_root_.try_emplace(threads[i].record.root, i);
     tree_.metrics.resize(metric_count);
     for (auto& metric : tree_.metrics) metric.reserve(node_count);
-    tree_.word.reserve(node_count);
+    tree_.ref.reserve(node_count);
     tree_.parent.reserve(node_count);
     tree_.former.reserve(node_count);
     tree_.thread.reserve(node_count);
@@ -57,9 +57,9 @@ class TreeBuilder {
 
   // `extra` contains the values of the metrics beyond the first.
   void Add(uint32_t index, const Node& node, const int64_t* extra) {
-    if (node.word == 0 || TypeOf(node.word) == FrameKind::kBlock) return;
+    if (node.ref == kNoMethodRef || TypeOf(node.ref) == FrameKind::kBlock) return;
     const bool is_former = node.more == kSuperseded;
-    const bool is_root = MethodOf(node.word) == kRootMethod && !is_former;
+    const bool is_root = MethodOf(node.ref) == kRootMethod && !is_former;
     const uint32_t parent = is_root || node.parent >= index ? kNoRecord : places_[node.parent];
     // Such a node was recorded before the thread was named and filtered out.
     if (parent == kLeftOut || (is_root && IsFiltered(index))) {
@@ -73,10 +73,10 @@ class TreeBuilder {
     }
     if (!is_former) places_.Set(index, static_cast<uint32_t>(tree_.size()));
     const uint32_t thread = is_root ? ThreadOfRoot(index) : tree_.thread[parent];
-    if (TypeOf(node.word) == FrameKind::kWoven) return AddWoven(index, node, thread, parent, extra);
+    if (TypeOf(node.ref) == FrameKind::kWoven) return AddWoven(index, node, thread, parent, extra);
     Counts counts = {{node.entries[0], node.entries[1]}, {node.exits[0], node.exits[1]}};
     if (is_root) counts = {};  // which counts nothing; woven code uses its memory
-    Append(node.word, thread, parent, is_former, counts);
+    Append(node.ref, thread, parent, is_former, counts);
     AppendMetrics(node.dispatches, node.self, extra);
   }
 
@@ -84,10 +84,10 @@ class TreeBuilder {
   CallTree Take() { return std::move(tree_); }
 
  private:
-  void Append(uint32_t word, uint32_t thread, uint32_t parent, bool is_former,
+  void Append(MethodRef ref, uint32_t thread, uint32_t parent, bool is_former,
               const Counts& counts) {
     tree_.thread.push_back(thread);
-    tree_.word.push_back(word);
+    tree_.ref.push_back(ref);
     tree_.parent.push_back(parent);
     tree_.former.push_back(is_former);
     tree_.counts.push_back(counts);
@@ -116,7 +116,7 @@ class TreeBuilder {
     for (bool is_former = false; (count != 0 && size() <= most_) || !is_former; is_former = true) {
       const auto part = static_cast<uint32_t>(std::min<uint64_t>(count, 0xffffffffu));
       count -= part;
-      Append(node.word, thread, is_former ? context : parent, is_former, {{part, 0}, {part, 0}});
+      Append(node.ref, thread, is_former ? context : parent, is_former, {{part, 0}, {part, 0}});
       if (is_former)
         AppendMetrics(0, 0, nullptr);
       else
@@ -125,8 +125,7 @@ class TreeBuilder {
   }
 
   bool IsParent(uint32_t parent, const Node& node, bool is_former) const {
-    return parent != kNoRecord &&
-           (!is_former || MethodOf(tree_.word[parent]) == MethodOf(node.word));
+    return parent != kNoRecord && (!is_former || MethodOf(tree_.ref[parent]) == MethodOf(node.ref));
   }
 
   bool IsFiltered(uint32_t root) const {

@@ -62,8 +62,8 @@ class SliceMaker {
     Strand& strand = strands_[event.thread];
     ++totals_.events;
     if (event.missing > 0) Gap(event);
-    const profile::MethodId method = profile::MethodOf(event.word);
-    const double value = corrector_.Value(event, model::KeyLetter(event.word, names_));
+    const profile::MethodId method = profile::MethodOf(event.ref);
+    const double value = corrector_.Value(event, model::KeyLetter(event.ref, names_));
     strand.ns += std::max(value * unit_.info.scale, 0.0);
     if (event.exit) {
       Exit(event.thread, method);
@@ -74,7 +74,7 @@ class SliceMaker {
     Visit({.kind = Slice::Kind::kBegin,
            .method = IndexOf(method),
            .name = names_.Of(method),
-           .type = Letter(profile::TypeOf(event.word))},
+           .type = Letter(profile::TypeOf(event.ref))},
           event.thread);
     return going_;
   }

@@ -73,19 +73,19 @@ class ReturnFacts {
   struct Scope {
     uint32_t method_low = 0;
     uint16_t method_high = 0, bci = 0;
-    uint32_t word = 0;
+    profile::MethodRef ref{};
 
     Scope() = default;
     explicit Scope(const StackFrame& frame)
         : method_low(static_cast<uint32_t>(frame.method)),
           method_high(static_cast<uint16_t>(frame.method >> 32)),
           bci(static_cast<uint16_t>(frame.bci)),
-          word(frame.word) {}
+          ref(frame.ref) {}
     StackFrame Frame(uint64_t pc) const {
       return {.bci = bci == kNoBci ? -1 : bci,
               .method = uint64_t{method_high} << 32 | method_low,
               .pc = pc,
-              .word = word};
+              .ref = ref};
     }
   };
   static constexpr uint32_t kInOne = 8, kMost = 32;

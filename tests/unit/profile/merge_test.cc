@@ -40,7 +40,7 @@ std::vector<std::string> PathsOf(const CallTree& tree, const Methods& methods, b
                                  const std::function<std::string(uint32_t)>& name) {
   std::vector<std::string> paths;
   for (size_t i = 0; i < tree.size(); ++i) {
-    const MethodName method = methods[MethodOf(tree.word[i])];
+    const MethodName method = methods[MethodOf(tree.ref[i])];
     if (tree.parent[i] == kNoRecord) {
       paths.push_back(name(tree.thread[i]));
     } else if (tree.former[i]) {
@@ -48,8 +48,8 @@ std::vector<std::string> PathsOf(const CallTree& tree, const Methods& methods, b
     } else {
       paths.push_back(fmt::format("{}/{}.{}{}{}{}", paths[tree.parent[i]], method.class_name,
                                   method.name, method.signature,
-                                  MethodOf(tree.word[i]) == kOverflowMethod ? "(overflow)" : "",
-                                  sampled ? fmt::format(":{}", Letter(TypeOf(tree.word[i]))) : ""));
+                                  MethodOf(tree.ref[i]) == kOverflowMethod ? "(overflow)" : "",
+                                  sampled ? fmt::format(":{}", Letter(TypeOf(tree.ref[i]))) : ""));
     }
   }
   return paths;
@@ -118,7 +118,7 @@ class MergeTest : public testing::Test {
       std::map<std::string, std::array<int64_t, 3>> here;
       for (size_t i = 0; i < tree.size(); ++i) {
         const Sums sums = SumsOf(tree, i);
-        Add(expected[{paths[i], static_cast<int>(TypeOf(tree.word[i]))}], sums);
+        Add(expected[{paths[i], static_cast<int>(TypeOf(tree.ref[i]))}], sums);
         auto& value = here[paths[i]];
         value[0] += sums[0] + sums[1];
         value[1] += sums[5];
@@ -139,7 +139,7 @@ class MergeTest : public testing::Test {
     Tree got;
     size_t contexts = 0;
     for (size_t i = 0; i < tree.size(); ++i) {
-      Add(got[{paths[i], static_cast<int>(TypeOf(tree.word[i]))}], SumsOf(tree, i));
+      Add(got[{paths[i], static_cast<int>(TypeOf(tree.ref[i]))}], SumsOf(tree, i));
       if (tree.former[i]) continue;
       ASSERT_EQ(i, contexts++) << "superseded records follow the contexts";
       CheckSpread(spread, i, values[paths[i]]);
@@ -220,7 +220,7 @@ class RandomProfiles {
       const uint32_t parent = contexts[Below(static_cast<uint32_t>(contexts.size()))];
       const auto type = static_cast<FrameKind>(1 + Below(4));
       const bool former = parent != root && Below(4) == 0;
-      const MethodId method = former ? MethodOf(profile.nodes[parent].word)
+      const MethodId method = former ? MethodOf(profile.nodes[parent].ref)
                                      : methods[Below(static_cast<uint32_t>(methods.size()))];
       const uint32_t index = profile.AddNode(PackMethod(type, method), parent);
       Node& node = profile.nodes[index];
@@ -302,7 +302,7 @@ TEST_F(MergeTest, GeneratedClassesAreTheSameWhateverTheirNumber) {
   const CallTree tree = reader.ReadTree().value();
   ASSERT_EQ(tree.size(), 2u);
   EXPECT_EQ(tree.counts[1].entries[0], 2u);
-  EXPECT_EQ(reader.ReadMethods()[MethodOf(tree.word[1])].class_name, "app/Main$$Lambda");
+  EXPECT_EQ(reader.ReadMethods()[MethodOf(tree.ref[1])].class_name, "app/Main$$Lambda");
 }
 
 TEST_F(MergeTest, LossesOfMergedThreadsAreCountedEach) {

@@ -64,7 +64,7 @@ TEST_F(ReaderTest, ReadsBackWhatWasWritten) {
   EXPECT_EQ(reader.threads()[0].record.tid, 7u);
   EXPECT_EQ(tree.parent, (std::vector<uint32_t>{kNoRecord, 0, 1}));
   EXPECT_EQ(tree.metrics[0], (std::vector<int64_t>{5, 52, 3}));
-  EXPECT_EQ(tree.word[2], PackMethod(kJitted, b));
+  EXPECT_EQ(tree.ref[2], PackMethod(kJitted, b));
   EXPECT_EQ(tree.counts[1].entries[0], 1u);
   EXPECT_EQ(tree.counts[1].exits[1], 1u);
   EXPECT_EQ(tree.counts[2].exits[0], 1u);
@@ -90,8 +90,8 @@ TEST_F(ReaderTest, SupersededRecordsKeepTheirTypeAndBelongToTheNode) {
   ASSERT_EQ(tree.size(), 3u);
   EXPECT_EQ(tree.former, (std::vector<uint8_t>{0, 0, 1}));
   EXPECT_EQ(tree.parent[2], 1u);
-  EXPECT_EQ(tree.word[2], PackMethod(kInterpreted, a));
-  EXPECT_EQ(tree.word[1], PackMethod(kJitted, a));
+  EXPECT_EQ(tree.ref[2], PackMethod(kInterpreted, a));
+  EXPECT_EQ(tree.ref[1], PackMethod(kJitted, a));
 }
 
 TEST_F(ReaderTest, FurtherMetricsComeFromTheirFile) {
@@ -181,7 +181,7 @@ TEST_F(ReaderTest, BadParentsAreLeftOutAndCounted) {
   profile_.AddNode(PackMethod(kJitted, a), 1);           // 4: valid
   profile_.AddNode(PackMethod(kBlock, kRootMethod), 1);  // 5: children, not a context
   profile_.AddNode(PackMethod(kJitted, a), 5);           // 6: its parent is a block
-  profile_.AddNode(0, 0);                                // 7: never used
+  profile_.AddNode(kNoMethodRef, 0);                     // 7: never used
   profile_.nodes[profile_.AddNode(PackMethod(kInterpreted, MethodId{IndexOf(a) + 1}), 4)].more =
       kSuperseded;  // 8: of another method
   profile_.Write(directory_);
@@ -251,7 +251,7 @@ TEST_F(ReaderTest, LiveProfileNamesNewMethods) {
 
 struct Event {
   uint32_t thread;
-  uint32_t word;
+  MethodRef ref;
   bool exit;
   int64_t delta;
   bool operator==(const Event&) const = default;
@@ -287,7 +287,7 @@ class TraceTest : public ReaderTest {
     std::vector<Event> events;
     const auto done = ReadTrace(reader, [&](const TraceEvent& event) {
       if (event.thread == thread)
-        events.push_back({event.thread, event.word, event.exit, event.delta});
+        events.push_back({event.thread, event.ref, event.exit, event.delta});
       if (missing != nullptr) *missing += event.missing;
       return true;
     });
