@@ -138,7 +138,7 @@ void MeasureOverlap(CombinedView& view) {
 void EstimateFew(CombinedView& view) {
   const CombinedTree& tree = view.tree;
   const size_t size = tree.contexts.size();
-  std::vector<uint32_t> parent(size, kNoParent);
+  std::vector<NodeIndex> parent(size, kNoNode);
   std::vector<double> samples(size), base(size);
   for (size_t i = 0; i < size; ++i) {
     const CombinedContext& context = tree.contexts[i];
@@ -160,7 +160,7 @@ double RunSeconds(const RunFacts& facts) {
 // Returns whether the context's time may have been attributed to its caller: it was inlined, or it
 // was called but never sampled and could have been inlined. C2 does not record which instructions
 // belong to the inlined method where it unrolls a loop.
-bool MayHideInCaller(const CombinedTree& tree, uint32_t context) {
+bool MayHideInCaller(const CombinedTree& tree, NodeIndex context) {
   // HotSpot inlines no call that was made less often (MinInliningThreshold).
   constexpr uint64_t kLeastCalls = 250;
   const CombinedContext& self = tree.contexts[context];
@@ -278,7 +278,7 @@ class Differences {
 
 }  // namespace
 
-ContextTimes TimesOf(const CombinedView& view, uint32_t context) {
+ContextTimes TimesOf(const CombinedView& view, NodeIndex context) {
   const CombinedTree& tree = view.tree;
   const TimeModel& times = *view.times;
   ContextTimes found = {.own = times.Of(tree.OwnSamples(context)),
@@ -293,7 +293,7 @@ ContextTimes TimesOf(const CombinedView& view, uint32_t context) {
   return found;
 }
 
-bool IsEstimated(const CombinedView& view, uint32_t context) {
+bool IsEstimated(const CombinedView& view, NodeIndex context) {
   const CombinedContext& at = view.tree.contexts[context];
   return at.is_java && at.calls > 0 && Sum(view.tree.AllSamples(context)) < kFewSamples;
 }
@@ -302,7 +302,7 @@ ProductionTimes ProductionOf(const CombinedView& view) {
   ProductionTimes times(view.context_of.size());
   std::vector<bool> given(view.tree.contexts.size());
   for (size_t row = 0; row < times.size(); ++row) {
-    const uint32_t context = view.context_of[row];
+    const NodeIndex context = view.context_of[row];
     if (context == kNoNode || given[context]) continue;
     given[context] = true;
     const ContextTimes found = TimesOf(view, context);

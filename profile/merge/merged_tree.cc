@@ -179,7 +179,7 @@ Result<void> MergedTree::Add(const CallTree& tree, const Methods& methods,
   run.contexts.clear();
   for (uint32_t i = 0; i < tree.size(); ++i) {
     const uint32_t parent = tree.parent[i];
-    const uint32_t context = parent == kNoRecord ? roots[tree.thread[i]]
+    const uint32_t context = parent == kNoRecord ? roots[IndexOf(tree.thread[i])]
                              : tree.former[i]    ? context_of[parent]
                                               : FindOrAdd(context_of[parent], mapped(tree.ref[i]));
     context_of[i] = context;

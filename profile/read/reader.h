@@ -24,6 +24,10 @@ namespace jprof::profile {
 inline constexpr uint32_t kNoRecord = 0xffffffffu;
 inline constexpr size_t kMaxMetrics = 8;
 
+// The place of a thread in Reader::threads().
+enum class ThreadIndex : uint32_t {};
+constexpr uint32_t IndexOf(ThreadIndex thread) { return static_cast<uint32_t>(thread); }
+
 struct Thread {
   ThreadRecord record;
   std::string name;
@@ -43,7 +47,7 @@ struct CallTree {
   std::vector<MethodRef> ref;
   std::vector<uint32_t> parent;
   std::vector<uint8_t> former;
-  std::vector<uint32_t> thread;  // index into Reader::threads()
+  std::vector<ThreadIndex> thread;
   std::vector<Counts> counts;
   std::vector<uint32_t> dispatches;
   std::vector<std::vector<int64_t>> metrics;  // [metric][record], raw

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "profile/read/reader.h"
@@ -44,7 +45,7 @@ class TreeBuilder {
               Damages& damages)
       : most_(most), threads_(threads), damages_(damages) {
     for (uint32_t i = 0; i < threads.size(); ++i)
-      thread_of_root_.try_emplace(threads[i].record.root, i);
+      thread_of_root_.try_emplace(threads[i].record.root, ThreadIndex{i});
     tree_.metrics.resize(metric_count);
     for (auto& metric : tree_.metrics) metric.reserve(node_count);
     tree_.ref.reserve(node_count);
@@ -72,7 +73,7 @@ class TreeBuilder {
       return;
     }
     if (!is_former) places_.Set(index, static_cast<uint32_t>(tree_.size()));
-    const uint32_t thread = is_root ? ThreadOfRoot(index) : tree_.thread[parent];
+    const ThreadIndex thread = is_root ? ThreadOfRoot(index) : tree_.thread[parent];
     if (TypeOf(node.ref) == FrameKind::kWoven) return AddWoven(index, node, thread, parent, extra);
     Counts counts = {{node.entries[0], node.entries[1]}, {node.exits[0], node.exits[1]}};
     if (is_root) counts = {};  // which counts nothing; woven code uses its memory
@@ -84,7 +85,7 @@ class TreeBuilder {
   CallTree Take() { return std::move(tree_); }
 
  private:
-  void Append(MethodRef ref, uint32_t thread, uint32_t parent, bool is_former,
+  void Append(MethodRef ref, ThreadIndex thread, uint32_t parent, bool is_former,
               const Counts& counts) {
     tree_.thread.push_back(thread);
     tree_.ref.push_back(ref);
@@ -104,7 +105,7 @@ class TreeBuilder {
 
   // Adds a node with a 64-bit count, of which each record takes what fits into its counters: the
   // context's own first, then as many superseded records as are necessary. Every entry has an exit.
-  void AddWoven(uint32_t index, const Node& node, uint32_t thread, uint32_t parent,
+  void AddWoven(uint32_t index, const Node& node, ThreadIndex thread, uint32_t parent,
                 const int64_t* extra) {
     uint64_t count = node.entries[0] | uint64_t{node.entries[1]} << 32;
     if (count > kMostWovenCount) {
@@ -131,29 +132,29 @@ class TreeBuilder {
   bool IsFiltered(uint32_t root) const {
     const auto found = thread_of_root_.find(root);
     return found != thread_of_root_.end() &&
-           (threads_[found->second].record.flags & kThreadFiltered) != 0;
+           (threads_[IndexOf(found->second)].record.flags & kThreadFiltered) != 0;
   }
 
   // Returns the thread of a root. A root without a thread record belongs to a thread whose record
   // is damaged or not yet written.
-  uint32_t ThreadOfRoot(uint32_t node) {
+  ThreadIndex ThreadOfRoot(uint32_t node) {
     const auto found = thread_of_root_.find(node);
     if (found != thread_of_root_.end()) return found->second;
     damages_.Add("control: a call tree belongs to no thread record",
                  fmt::format("root node {}", node));
-    if (unknown_ == kNoRecord) {
-      unknown_ = static_cast<uint32_t>(threads_.size());
+    if (!unknown_) {
+      unknown_ = static_cast<ThreadIndex>(threads_.size());
       threads_.push_back({{.root = node}, "(unknown)"});
     }
-    return unknown_;
+    return *unknown_;
   }
 
   const uint64_t most_;
   std::vector<Thread>& threads_;
   Damages& damages_;
-  std::unordered_map<uint32_t, uint32_t> thread_of_root_;
+  std::unordered_map<uint32_t, ThreadIndex> thread_of_root_;
   Places places_;
-  uint32_t unknown_ = kNoRecord;
+  std::optional<ThreadIndex> unknown_;
   CallTree tree_;
 };
 

@@ -47,7 +47,7 @@ void BeginTable(std::string_view title, std::initializer_list<std::string_view> 
 }
 void EndTable(Output& out) { out.Text("</tbody>\n</table></div>\n"); }
 
-void PrintPathCell(const model::JointTree& tree, uint32_t context, Output& out) {
+void PrintPathCell(const model::JointTree& tree, model::NodeIndex context, Output& out) {
   out.Print("<td title=\"{}\">{}</td>", EscapedHtml(PathText(tree, context, kTitleCallers)),
             EscapedHtml(PathText(tree, context, kCellCallers)));
 }
@@ -55,13 +55,13 @@ void PrintPathCell(const model::JointTree& tree, uint32_t context, Output& out) 
 // Lists the rows of the tree in display order, the largest first.
 class TreeRows {
  public:
-  using Weight = std::function<double(uint32_t)>;
+  using Weight = std::function<double(model::NodeIndex)>;
   TreeRows(const model::JointTree& tree, Weight weight) : tree_(tree), weight_(std::move(weight)) {}
 
-  std::vector<uint32_t> Take() {
+  std::vector<model::NodeIndex> Take() {
     Push(0);
     while (!waiting_.empty() && rows_.size() < kTreeRows) {
-      const uint32_t at = waiting_.back();
+      const model::NodeIndex at = waiting_.back();
       waiting_.pop_back();
       rows_.push_back(at);
       Push(at);
@@ -71,8 +71,8 @@ class TreeRows {
 
  private:
   // Pushes the heaviest child last, because it is taken first.
-  void Push(uint32_t parent) {
-    std::vector<std::pair<double, uint32_t>> children;
+  void Push(model::NodeIndex parent) {
+    std::vector<std::pair<double, model::NodeIndex>> children;
     for (model::NodeIndex i = tree_.contexts[parent].first_child; i != model::kNoNode;
          i = tree_.contexts[i].next) {
       if (const double weight = Sortable(weight_(i)); weight >= kTreeShare)
@@ -84,7 +84,7 @@ class TreeRows {
 
   const model::JointTree& tree_;
   Weight weight_;
-  std::vector<uint32_t> waiting_, rows_;
+  std::vector<model::NodeIndex> waiting_, rows_;
 };
 
 double BarWidth(double share) { return 100 * std::clamp(Sortable(share), 0.0, 1.0); }
@@ -94,7 +94,7 @@ void BeginRow(const model::Context& context, Output& out) {
             std::min(context.level, 80u));
 }
 
-double ShareAt(const Comparison& comparison, uint32_t context, size_t side) {
+double ShareAt(const Comparison& comparison, model::NodeIndex context, size_t side) {
   const model::Amount& whole = comparison.sides[side].inside;
   return comparison.tree.contexts[context].all[side].value / whole.value;
 }
@@ -107,7 +107,7 @@ std::string Colour(const Difference& difference, double share) {
                      std::clamp(0.12 + 2 * std::abs(Sortable(share)), 0.12, 0.75));
 }
 
-void DifferenceRow(const Comparison& comparison, uint32_t context, Output& out) {
+void DifferenceRow(const Comparison& comparison, model::NodeIndex context, Output& out) {
   const double a = ShareAt(comparison, context, 0), b = ShareAt(comparison, context, 1);
   const Difference difference = comparison.Of(comparison.tree.contexts[context].all);
   BeginRow(comparison.tree.contexts[context], out);
@@ -178,11 +178,11 @@ void PrintHtml(const FlatAndContext& flat, const CompareOptions&, Output& out) {
   HotTable("Hot methods, and the contexts of their own time", flat, flat.by_self, out);
   HotTable("Hot with all they called, and the contexts of that", flat, flat.by_all, out);
   HotTable("Small flat, large with callees", flat, flat.hidden, out);
-  const auto share = [&](uint32_t i) {
+  const auto share = [&](model::NodeIndex i) {
     return flat.tree.contexts[i].all[0].value / flat.side.inside.value;
   };
   out.Text("<h2>Calling contexts, with callees</h2>\n<div class=\"scroll\">\n");
-  for (const uint32_t row : TreeRows(flat.tree, share).Take()) {
+  for (const model::NodeIndex row : TreeRows(flat.tree, share).Take()) {
     BeginRow(flat.tree.contexts[row], out);
     out.Print(
         "<span class=\"v\">{}</span><span class=\"bars\"><i class=\"a\" "
@@ -235,10 +235,11 @@ void PrintHtml(const Comparison& comparison, const CompareOptions& options, Outp
   }
   EndTable(out);
   out.Text("<h2>Calling contexts, with callees: A %, B %</h2>\n<div class=\"scroll\">\n");
-  const auto weight = [&](uint32_t i) {
+  const auto weight = [&](model::NodeIndex i) {
     return std::max(ShareAt(comparison, i, 0), ShareAt(comparison, i, 1));
   };
-  for (const uint32_t row : TreeRows(tree, weight).Take()) DifferenceRow(comparison, row, out);
+  for (const model::NodeIndex row : TreeRows(tree, weight).Take())
+    DifferenceRow(comparison, row, out);
   out.Text("</div>\n");
   EndPage(out);
 }

@@ -30,7 +30,7 @@ std::pair<double, double> TimeOf(std::span<const double> samples,
 
 void AddRows(const model::CombinedTree& combined, const std::vector<uint32_t>& names,
              ViewTree& tree) {
-  for (uint32_t i = 0; i < combined.contexts.size(); ++i) {
+  for (model::NodeIndex i = 0; i < combined.contexts.size(); ++i) {
     const model::CombinedContext& context = combined.contexts[i];
     if (i == 0) {
       tree.AddRow(model::kNoNode, 0, 'T');
@@ -48,8 +48,8 @@ void AddRows(const model::CombinedTree& combined, const std::vector<uint32_t>& n
 }
 
 // Returns a context without samples, or 0 if all have some.
-uint32_t LeastContext(const model::CombinedTree& tree) {
-  for (uint32_t i = 1; i < tree.contexts.size(); ++i)
+model::NodeIndex LeastContext(const model::CombinedTree& tree) {
+  for (model::NodeIndex i = 1; i < tree.contexts.size(); ++i)
     if (model::Sum(tree.AllSamples(i)) == 0) return i;
   return 0;
 }

@@ -37,7 +37,7 @@ Sums SumsOf(const CallTree& tree, size_t i) {
 
 // The path of each record; `name` gives the threads' names, `sampled` makes the type part of it.
 std::vector<std::string> PathsOf(const CallTree& tree, const Methods& methods, bool sampled,
-                                 const std::function<std::string(uint32_t)>& name) {
+                                 const std::function<std::string(ThreadIndex)>& name) {
   std::vector<std::string> paths;
   for (size_t i = 0; i < tree.size(); ++i) {
     const MethodName method = methods[MethodOf(tree.ref[i])];
@@ -112,8 +112,8 @@ class MergeTest : public testing::Test {
     for (size_t n = 0; n < options_.inputs.size(); ++n) {
       Reader reader = Open(options_.inputs[n]);
       const CallTree tree = reader.ReadTree().value();
-      const auto paths = PathsOf(tree, reader.ReadMethods(), sampled, [&](uint32_t thread) {
-        return ThreadName(n, reader.threads()[thread]);
+      const auto paths = PathsOf(tree, reader.ReadMethods(), sampled, [&](ThreadIndex thread) {
+        return ThreadName(n, reader.threads()[IndexOf(thread)]);
       });
       std::map<std::string, std::array<int64_t, 3>> here;
       for (size_t i = 0; i < tree.size(); ++i) {
@@ -129,8 +129,8 @@ class MergeTest : public testing::Test {
 
     Reader reader = Open(options_.output);
     const CallTree tree = reader.ReadTree().value();
-    const auto paths = PathsOf(tree, reader.ReadMethods(), sampled, [&](uint32_t thread) {
-      const Thread& one = reader.threads()[thread];
+    const auto paths = PathsOf(tree, reader.ReadMethods(), sampled, [&](ThreadIndex thread) {
+      const Thread& one = reader.threads()[IndexOf(thread)];
       if (options_.threads != MergeThreads::kKeep) return one.name;
       return fmt::format("{} {}", one.name, one.record.tid);
     });

@@ -202,7 +202,7 @@ TEST_F(ReaderTest, TreesOfNoThreadGetAName) {
   Reader reader = Open();
   const CallTree tree = *reader.ReadTree();
   ASSERT_EQ(tree.size(), 2u);
-  EXPECT_EQ(reader.threads()[tree.thread[1]].name, "(unknown)");
+  EXPECT_EQ(reader.threads()[IndexOf(tree.thread[1])].name, "(unknown)");
   EXPECT_NE(Damages(reader).find("belongs to no thread record"), std::string::npos);
 }
 
