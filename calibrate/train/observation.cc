@@ -25,7 +25,7 @@ char LetterOf(profile::MethodRef ref, const Methods& methods) {
 }
 
 uint32_t ContextOf(const CallTree& tree, uint32_t record) {
-  return tree.former[record] ? tree.parent[record] : record;
+  return tree.superseded[record] ? tree.parent[record] : record;
 }
 
 bool Is(uint32_t record, std::string_view class_name, std::string_view name, const CallTree& tree,
@@ -50,7 +50,7 @@ std::vector<uint32_t> CallersOf(const CallTree& tree, const Methods& methods) {
   for (uint32_t record = 0; record < tree.size(); ++record) {
     const uint32_t parent = tree.parent[record];
     if (parent == kNoRecord) continue;
-    if (tree.former[record]) {
+    if (tree.superseded[record]) {
       callers[record] = callers[parent];
     } else if (IsDriver(parent, tree, methods)) {
       callers[record] = record;
@@ -144,7 +144,7 @@ std::map<ShapeName, Walk> WalksOf(const CallTree& tree, const Methods& methods) 
   const std::vector<uint32_t> callers = CallersOf(tree, methods);
   std::vector<uint8_t> calls_others(tree.size());
   for (uint32_t record = 0; record < tree.size(); ++record) {
-    if (!tree.former[record] && tree.parent[record] != kNoRecord)
+    if (!tree.superseded[record] && tree.parent[record] != kNoRecord)
       calls_others[tree.parent[record]] = 1;
   }
   for (uint32_t record = 0; record < tree.size(); ++record) {

@@ -54,7 +54,7 @@ class MethodTable {
     for (size_t i = 0; i < tree.size(); ++i) {
       if (tree.parent[i] == profile::kNoRecord) continue;
       const uint32_t above = methods[tree.parent[i]];
-      if (tree.former[i]) {
+      if (tree.superseded[i]) {
         methods[i] = above;
         continue;
       }
@@ -119,7 +119,7 @@ Result<void> AddCounted(Source& counted, const CountedTime& time, MethodTable& t
   static_assert(sizeof(profile::Counts) == sizeof(std::array<uint32_t, 4>));
   const calibrate::CountedTree counts = {
       tree->parent,
-      tree->former,
+      tree->superseded,
       letters,
       {reinterpret_cast<const std::array<uint32_t, 4>*>(tree->counts.data()), tree->counts.size()}};
   calibrate::ForEachInterval(counts, [&](uint32_t node, const Key& key, double events) {

@@ -77,7 +77,7 @@ std::vector<calibrate::Correction> CorrectAll(const Source& source, const profil
   }
   const calibrate::CountedTree counted = {
       tree.parent,
-      tree.former,
+      tree.superseded,
       letters,
       {reinterpret_cast<const std::array<uint32_t, 4>*>(tree.counts.data()), tree.counts.size()},
       kept};

@@ -45,7 +45,7 @@ class Builder {
     const NodeIndex index = PlaceOf(record);
     row_of_[record] = index;
     Row& row = rows_.rows[index];
-    if (!tree_.former[record] && row.context != record) row.context = profile::kNoRecord;
+    if (!tree_.superseded[record] && row.context != record) row.context = profile::kNoRecord;
     const profile::Counts& counts = tree_.counts[record];
     const uint64_t calls = uint64_t{counts.entries[0]} + counts.entries[1];
     const uint64_t exits = uint64_t{counts.exits[0]} + counts.exits[1];
@@ -81,7 +81,7 @@ class Builder {
   }
 
   NodeIndex PlaceOf(uint32_t record) {
-    if (tree_.former[record]) return row_of_[tree_.parent[record]];
+    if (tree_.superseded[record]) return row_of_[tree_.parent[record]];
     const bool is_root = tree_.parent[record] == profile::kNoRecord;
     const NodeIndex parent = is_root ? kNoNode : row_of_[tree_.parent[record]];
     if (merge_ == Merge::kContexts || (is_root && merge_ == Merge::kSiblings))

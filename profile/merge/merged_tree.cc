@@ -180,8 +180,9 @@ Result<void> MergedTree::Add(const CallTree& tree, const Methods& methods,
   for (uint32_t i = 0; i < tree.size(); ++i) {
     const uint32_t parent = tree.parent[i];
     const uint32_t context = parent == kNoRecord ? roots[IndexOf(tree.thread[i])]
-                             : tree.former[i]    ? context_of[parent]
-                                              : FindOrAdd(context_of[parent], mapped(tree.ref[i]));
+                             : tree.superseded[i]
+                                 ? context_of[parent]
+                                 : FindOrAdd(context_of[parent], mapped(tree.ref[i]));
     context_of[i] = context;
     const bool is_root = contexts_[context].parent == kNoRecord;
     const size_t at = PartOf(context, is_root ? FrameKind::kThread : TypeOf(tree.ref[i]));

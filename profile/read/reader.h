@@ -40,13 +40,12 @@ struct Counts {
 };
 
 // Every valid node record in file order, by column: element i of each vector belongs to record i. A
-// record is a context or, if former != 0, a superseded record: the counts of the context `parent`
-// from before its method changed type. parent[i] < i is a context, or kNoRecord for the root of a
-// thread.
+// record is a context or a superseded record: the counts of the context `parent` from before its
+// method changed type. parent[i] < i is a context, or kNoRecord for the root of a thread.
 struct CallTree {
   std::vector<MethodRef> ref;
   std::vector<uint32_t> parent;
-  std::vector<uint8_t> former;
+  std::vector<uint8_t> superseded;
   std::vector<ThreadIndex> thread;
   std::vector<Counts> counts;
   std::vector<uint32_t> dispatches;

@@ -50,7 +50,7 @@ class TreeBuilder {
     for (auto& metric : tree_.metrics) metric.reserve(node_count);
     tree_.ref.reserve(node_count);
     tree_.parent.reserve(node_count);
-    tree_.former.reserve(node_count);
+    tree_.superseded.reserve(node_count);
     tree_.thread.reserve(node_count);
     tree_.counts.reserve(node_count);
     tree_.dispatches.reserve(node_count);
@@ -59,25 +59,25 @@ class TreeBuilder {
   // `extra` contains the values of the metrics beyond the first.
   void Add(uint32_t index, const Node& node, const int64_t* extra) {
     if (node.ref == kNoMethodRef || TypeOf(node.ref) == FrameKind::kBlock) return;
-    const bool is_former = node.more == kSuperseded;
-    const bool is_root = MethodOf(node.ref) == kRootMethod && !is_former;
+    const bool is_superseded = node.more == kSuperseded;
+    const bool is_root = MethodOf(node.ref) == kRootMethod && !is_superseded;
     const uint32_t parent = is_root || node.parent >= index ? kNoRecord : places_[node.parent];
     // Such a node was recorded before the thread was named and filtered out.
     if (parent == kLeftOut || (is_root && IsFiltered(index))) {
-      if (!is_former) places_.Set(index, kLeftOut);
+      if (!is_superseded) places_.Set(index, kLeftOut);
       return;
     }
-    if (is_root ? node.parent != 0 : !IsParent(parent, node, is_former)) {
+    if (is_root ? node.parent != 0 : !IsParent(parent, node, is_superseded)) {
       damages_.Add("nodes: a node's parent is wrong: left out with its subtree",
                    fmt::format("node {}", index));
       return;
     }
-    if (!is_former) places_.Set(index, static_cast<uint32_t>(tree_.size()));
+    if (!is_superseded) places_.Set(index, static_cast<uint32_t>(tree_.size()));
     const ThreadIndex thread = is_root ? ThreadOfRoot(index) : tree_.thread[parent];
     if (TypeOf(node.ref) == FrameKind::kWoven) return AddWoven(index, node, thread, parent, extra);
     Counts counts = {{node.entries[0], node.entries[1]}, {node.exits[0], node.exits[1]}};
     if (is_root) counts = {};  // which counts nothing; woven code uses its memory
-    Append(node.ref, thread, parent, is_former, counts);
+    Append(node.ref, thread, parent, is_superseded, counts);
     AppendMetrics(node.dispatches, node.self, extra);
   }
 
@@ -85,12 +85,12 @@ class TreeBuilder {
   CallTree Take() { return std::move(tree_); }
 
  private:
-  void Append(MethodRef ref, ThreadIndex thread, uint32_t parent, bool is_former,
+  void Append(MethodRef ref, ThreadIndex thread, uint32_t parent, bool is_superseded,
               const Counts& counts) {
     tree_.thread.push_back(thread);
     tree_.ref.push_back(ref);
     tree_.parent.push_back(parent);
-    tree_.former.push_back(is_former);
+    tree_.superseded.push_back(is_superseded);
     tree_.counts.push_back(counts);
   }
 
@@ -114,19 +114,22 @@ class TreeBuilder {
       count = 0;
     }
     const auto context = static_cast<uint32_t>(tree_.size());
-    for (bool is_former = false; (count != 0 && size() <= most_) || !is_former; is_former = true) {
+    for (bool is_superseded = false; (count != 0 && size() <= most_) || !is_superseded;
+         is_superseded = true) {
       const auto part = static_cast<uint32_t>(std::min<uint64_t>(count, 0xffffffffu));
       count -= part;
-      Append(node.ref, thread, is_former ? context : parent, is_former, {{part, 0}, {part, 0}});
-      if (is_former)
+      Append(node.ref, thread, is_superseded ? context : parent, is_superseded,
+             {{part, 0}, {part, 0}});
+      if (is_superseded)
         AppendMetrics(0, 0, nullptr);
       else
         AppendMetrics(node.dispatches, node.self, extra);
     }
   }
 
-  bool IsParent(uint32_t parent, const Node& node, bool is_former) const {
-    return parent != kNoRecord && (!is_former || MethodOf(tree_.ref[parent]) == MethodOf(node.ref));
+  bool IsParent(uint32_t parent, const Node& node, bool is_superseded) const {
+    return parent != kNoRecord &&
+           (!is_superseded || MethodOf(tree_.ref[parent]) == MethodOf(node.ref));
   }
 
   bool IsFiltered(uint32_t root) const {

@@ -43,7 +43,7 @@ std::vector<std::string> PathsOf(const CallTree& tree, const Methods& methods, b
     const MethodName method = methods[MethodOf(tree.ref[i])];
     if (tree.parent[i] == kNoRecord) {
       paths.push_back(name(tree.thread[i]));
-    } else if (tree.former[i]) {
+    } else if (tree.superseded[i]) {
       paths.push_back(paths[tree.parent[i]]);
     } else {
       paths.push_back(fmt::format("{}/{}.{}{}{}{}", paths[tree.parent[i]], method.class_name,
@@ -140,7 +140,7 @@ class MergeTest : public testing::Test {
     size_t contexts = 0;
     for (size_t i = 0; i < tree.size(); ++i) {
       Add(got[{paths[i], static_cast<int>(TypeOf(tree.ref[i]))}], SumsOf(tree, i));
-      if (tree.former[i]) continue;
+      if (tree.superseded[i]) continue;
       ASSERT_EQ(i, contexts++) << "superseded records follow the contexts";
       CheckSpread(spread, i, values[paths[i]]);
     }
@@ -219,9 +219,9 @@ class RandomProfiles {
     for (uint32_t i = 0, count = Below(Below(8) == 0 ? 4000 : 200); i < count; ++i) {
       const uint32_t parent = contexts[Below(static_cast<uint32_t>(contexts.size()))];
       const auto type = static_cast<FrameKind>(1 + Below(4));
-      const bool former = parent != root && Below(4) == 0;
-      const MethodId method = former ? MethodOf(profile.nodes[parent].ref)
-                                     : methods[Below(static_cast<uint32_t>(methods.size()))];
+      const bool superseded = parent != root && Below(4) == 0;
+      const MethodId method = superseded ? MethodOf(profile.nodes[parent].ref)
+                                         : methods[Below(static_cast<uint32_t>(methods.size()))];
       const uint32_t index = profile.AddNode(PackMethod(type, method), parent);
       Node& node = profile.nodes[index];
       for (uint32_t* count_of : {node.entries, node.exits})
@@ -229,7 +229,7 @@ class RandomProfiles {
       node.dispatches = Below(8) == 0 ? ~0u : Below(3);
       if (metrics > 0) node.self = static_cast<int64_t>(random_() >> 20) - (int64_t{1} << 43);
       if (metrics > 1) profile.extra[index] = static_cast<int64_t>(Below(1000));
-      if (former) {
+      if (superseded) {
         node.more = kSuperseded;
       } else {
         contexts.push_back(index);

@@ -88,7 +88,7 @@ TEST_F(ReaderTest, SupersededRecordsKeepTheirTypeAndBelongToTheNode) {
   Reader reader = Open();
   const CallTree tree = *reader.ReadTree();
   ASSERT_EQ(tree.size(), 3u);
-  EXPECT_EQ(tree.former, (std::vector<uint8_t>{0, 0, 1}));
+  EXPECT_EQ(tree.superseded, (std::vector<uint8_t>{0, 0, 1}));
   EXPECT_EQ(tree.parent[2], 1u);
   EXPECT_EQ(tree.ref[2], PackMethod(kInterpreted, a));
   EXPECT_EQ(tree.ref[1], PackMethod(kJitted, a));
@@ -161,13 +161,14 @@ TEST_F(ReaderTest, WovenNodesCountIn64Bits) {
   profile_.Write(directory_);
   Reader reader = Open();
   const CallTree tree = *reader.ReadTree();
-  EXPECT_EQ(tree.former, (std::vector<uint8_t>{0, 0, 0, 1, 1, 0}));  // two parts of the second one
+  EXPECT_EQ(tree.superseded,
+            (std::vector<uint8_t>{0, 0, 0, 1, 1, 0}));  // two parts of the second one
   EXPECT_EQ(tree.counts[0].exits[0], 0u);
   EXPECT_EQ(tree.counts[1].entries[0], 5u);
   EXPECT_EQ(tree.counts[1].exits[0], 5u);
   uint64_t sum = 0;
   for (uint32_t i = 0; i < tree.size(); ++i) {
-    if (i == 2 || (tree.former[i] && tree.parent[i] == 2)) sum += tree.counts[i].entries[0];
+    if (i == 2 || (tree.superseded[i] && tree.parent[i] == 2)) sum += tree.counts[i].entries[0];
   }
   EXPECT_EQ(sum, 0x2'0000'0007u);
   EXPECT_EQ(Damages(reader), "nodes: a count is too large to be true: left out: node 4\n");

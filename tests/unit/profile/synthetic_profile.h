@@ -142,12 +142,12 @@ class SyntheticProfile {
     const uint32_t child = known->second;
     if (nodes[child].ref != ref) {
       // The method was compiled: its values move to a superseded record.
-      const uint32_t former = AddNode(nodes[child].ref, child);
-      nodes[former] = nodes[child];
-      nodes[former].parent = child;
-      nodes[former].more = kSuperseded;
+      const uint32_t superseded = AddNode(nodes[child].ref, child);
+      nodes[superseded] = nodes[child];
+      nodes[superseded].parent = child;
+      nodes[superseded].more = kSuperseded;
       nodes[child] = {.ref = ref, .parent = parent};
-      std::swap(extra[former], extra[child]);
+      std::swap(extra[superseded], extra[child]);
     }
     return child;
   }
