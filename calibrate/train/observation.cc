@@ -192,7 +192,7 @@ Samples SamplesOf(const profile::Reader& profile, const Methods& methods) {
   samples.deltas.resize(profile.meta().metrics.size());
   const profile::ReaderFile file = profile.OpenFile(profile::kTrainFile);
   std::vector<TrainRecord> block(1 << 16);
-  bool after_bracket = false;  // the timed event shortened this interval by its own duration
+  bool after_timed = false;  // the timed event shortened this interval by its own duration
   uint64_t left = std::min(profile.header().train_records, file.size() / sizeof(TrainRecord));
   for (uint64_t offset = 0; left > 0;) {
     const size_t wanted = std::min<uint64_t>(left, block.size());
@@ -201,8 +201,8 @@ Samples SamplesOf(const profile::Reader& profile, const Methods& methods) {
     if (got == 0) break;
     for (size_t i = 0; i < got; ++i) {
       const TrainRecord& record = block[i];
-      const bool clean = record.delta != profile::kDirty && !after_bracket;
-      after_bracket = record.handler != 0;
+      const bool clean = record.delta != profile::kDirty && !after_timed;
+      after_timed = record.handler != 0;
       if (!IsShape(record.from, methods) || !IsShape(record.to, methods)) continue;
       ++samples.records;
       const auto previous = static_cast<EventKind>(record.previous & 1);

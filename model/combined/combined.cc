@@ -47,16 +47,17 @@ std::string HowText(const profile::Reader& reader, size_t time_samples) {
                      coverage ? fmt::format(", {:.1f} % of it covered", coverage->Percent()) : "");
 }
 
-RunFacts FactsOf(const Source& source, const profile::Run& run, size_t time_samples) {
+RunSummary SummaryOf(const Source& source, const profile::Run& run, size_t time_samples) {
   const profile::Reader& reader = source.reader;
-  RunFacts facts = {.run = run, .how = HowText(reader, time_samples)};
-  facts.cpu_seconds = static_cast<double>(reader.CpuNanos()) / 1e9;
+  RunSummary summary = {.run = run, .how = HowText(reader, time_samples)};
+  summary.cpu_seconds = static_cast<double>(reader.CpuNanos()) / 1e9;
   for (const profile::Loss& loss : profile::Losses(reader)) {
-    if (loss.count > 0) facts.notes.push_back(fmt::format("lost: {} {}", loss.count, loss.says));
+    if (loss.count > 0)
+      summary.notes.push_back(fmt::format("lost: {} {}", loss.count, loss.description));
   }
   for (const std::string& damage : reader.damages().Lines())
-    facts.notes.push_back("damaged: " + damage);
-  return facts;
+    summary.notes.push_back("damaged: " + damage);
+  return summary;
 }
 
 uint64_t JavaMethods(Forest& forest) {
@@ -82,7 +83,7 @@ Result<void> AddCounted(Combined& combined, CombinedTreeBuilder& builder, Combin
   if (!forest) return std::unexpected(forest.error());
   if (forest->calls == 0)
     return WrongUse("{} has no calls; record it with jprof calltree", source.reader.directory());
-  view.counted = FactsOf(source, combined.meta.runs.front(), kNoMetric);
+  view.counted = SummaryOf(source, combined.meta.runs.front(), kNoMetric);
   view.counted.calls = forest->calls;
   view.counted.methods = JavaMethods(*forest);
   view.calibrated = time != kNoMetric && forest->metrics[0].calibrated;
@@ -102,10 +103,10 @@ Result<void> AddSampled(Combined& combined, size_t run, CombinedTreeBuilder& bui
   const auto period = static_cast<double>(metrics[metric].period.value);
   Result<Forest> forest = Load(source, metric);
   if (!forest) return std::unexpected(forest.error());
-  RunFacts facts = FactsOf(source, combined.meta.runs[run + 1], metric);
-  facts.samples = forest->metrics[0].raw;
-  facts.methods = JavaMethods(*forest);
-  view.sampled.push_back(std::move(facts));
+  RunSummary summary = SummaryOf(source, combined.meta.runs[run + 1], metric);
+  summary.samples = forest->metrics[0].raw;
+  summary.methods = JavaMethods(*forest);
+  view.sampled.push_back(std::move(summary));
   builder.AddSampled(*forest, run, 0, period);
   return {};
 }
@@ -153,8 +154,8 @@ void EstimateFew(CombinedView& view) {
   AddUpNodes(tree.contexts, view.estimated_all);
 }
 
-double RunSeconds(const RunFacts& facts) {
-  return facts.run.cpu_seconds.value_or(facts.cpu_seconds);
+double RunSeconds(const RunSummary& summary) {
+  return summary.run.cpu_seconds.value_or(summary.cpu_seconds);
 }
 
 // Returns whether the context's time may have been attributed to its caller: it was inlined, or it
@@ -200,14 +201,15 @@ class Differences {
                        view_.sampled[run].run.profile, CleanText(sampled)));
   }
 
-  void Outcome(const RunFacts& facts) {
+  void Outcome(const RunSummary& summary) {
     const profile::Run& first = view_.sampled.front().run;
-    if (facts.run.exit_status && first.exit_status && facts.run.exit_status != first.exit_status) {
+    if (summary.run.exit_status && first.exit_status &&
+        summary.run.exit_status != first.exit_status) {
       Add(3, fmt::format("exit status: {} {}, {} {}", first.profile, *first.exit_status,
-                         facts.run.profile, *facts.run.exit_status));
+                         summary.run.profile, *summary.run.exit_status));
     }
-    if (facts.run.output == profile::Run::Output::kDiffers) {
-      Add(1.5, fmt::format("output: that of {} differs from that of {}", facts.run.profile,
+    if (summary.run.output == profile::Run::Output::kDiffers) {
+      Add(1.5, fmt::format("output: that of {} differs from that of {}", summary.run.profile,
                            first.profile));
     }
   }

@@ -23,7 +23,7 @@ struct Combined {
 };
 
 // The known properties of one run.
-struct RunFacts {
+struct RunSummary {
   profile::Run run;
   std::string how;  // "calltree with folded recursion", "1000 samples per second of CPU time"
   double cpu_seconds = 0;          // of the recorded Java threads; 0 if unknown
@@ -45,8 +45,8 @@ struct CombinedView {
 
   CombinedTree tree;
   std::optional<TimeModel> times;
-  RunFacts counted;
-  std::vector<RunFacts> sampled;
+  RunSummary counted;
+  std::vector<RunSummary> sampled;
   std::vector<RunDifference> differences;
   // Maps a row of the counted profile's merged forest to its context, or to kNoNode if the row was
   // added to its caller's.

@@ -84,9 +84,9 @@ class CombinedContexts {
     for (const std::string& note : combined_.meta.notes) notes.push_back(profile::CleanText(note));
     for (const RunDifference& difference : view_.differences)
       notes.push_back(profile::CleanText(difference.text));
-    for (const RunFacts& facts : view_.sampled) {
-      for (const std::string& note : facts.notes)
-        notes.push_back(profile::CleanText(facts.run.profile + ": " + note));
+    for (const RunSummary& summary : view_.sampled) {
+      for (const std::string& note : summary.notes)
+        notes.push_back(profile::CleanText(summary.run.profile + ": " + note));
     }
     if (view_.tree.folded.calls > 0)
       notes.push_back(fmt::format("{} calls of methods that the VM generates are not shown",

@@ -1,5 +1,5 @@
-// Opens the directories that jprof records and makes. This is the only door to them: whoever reads
-// profiles asks here what a directory is, and gets what it holds.
+// Opens the directories that jprof records and makes. This is the only interface to them: whoever
+// reads profiles asks here what a directory is, and gets what it holds.
 #pragma once
 
 #include <filesystem>
@@ -45,7 +45,7 @@ struct TableChoice {
 // Opens the directory as what it is. Fails if a file cannot be read or if the table does not fit;
 // the message is for people.
 Result<Input> Open(const std::string& directory, const TableChoice& choice);
-// Opens the directory as one of this kind; the error says why it is none.
+// Opens the directory as one of this kind; the error states why it is none.
 Result<Input> Open(const std::string& directory, InputKind kind, const TableChoice& choice);
 
 // Opens one profile.

@@ -17,7 +17,7 @@ static_assert(sizeof(profile::Counts) == sizeof(std::array<uint32_t, 4>));
 // Returns the variance of an interval. One event in `bracket_period` measures its handler, and
 // subtracts that many times its cost from the next interval. This is right on average, with about
 // (period - 1) times the square of the handler's cost as each interval's variance.
-double BracketVariance(const profile::Reader& reader, const profile::CallTree& tree) {
+double TimerOverheadVariance(const profile::Reader& reader, const profile::CallTree& tree) {
   double own = 0;
   for (const profile::Thread& thread : reader.threads())
     own += static_cast<double>(thread.record.own_ticks);
@@ -84,7 +84,7 @@ std::vector<calibrate::Correction> CorrectAll(const Source& source, const profil
   for (size_t m = 0; m < metrics.size(); ++m) {
     const calibrate::Metric* metric = source.table->Find(metrics[m].name);
     if (metric == nullptr || metrics[m].is_samples()) continue;
-    const double variance = metrics[m].is_time() ? BracketVariance(source.reader, tree) : 0;
+    const double variance = metrics[m].is_time() ? TimerOverheadVariance(source.reader, tree) : 0;
     corrections[m] = calibrate::Correct(counted, *metric, variance);
   }
   return corrections;

@@ -26,17 +26,17 @@ void PrintCell(double value, const std::string& text, Output& out) {
   out.Print("<td data-v=\"{:.9g}\">{}</td>", Sortable(value), text);
 }
 
-void Fact(std::string_view label, std::string_view text, Output& out) {
+void HeadLine(std::string_view label, std::string_view text, Output& out) {
   out.Print("<dt>{}</dt><dd>{}</dd>\n", EscapedHtml(label), EscapedHtml(text));
 }
 
-void SideFacts(const Side& side, std::string_view label, Output& out) {
-  Fact(label,
-       fmt::format("{} ({}): {}; {} in methods, {} outside any", side.directory, side.mode,
-                   side.how, model::AmountIn(side.unit, side.inside.value),
-                   model::AmountIn(side.unit, side.outside.value)),
-       out);
-  for (const std::string& note : side.notes) Fact("", note, out);
+void SideLines(const Side& side, std::string_view label, Output& out) {
+  HeadLine(label,
+           fmt::format("{} ({}): {}; {} in methods, {} outside any", side.directory, side.mode,
+                       side.how, model::AmountIn(side.unit, side.inside.value),
+                       model::AmountIn(side.unit, side.outside.value)),
+           out);
+  for (const std::string& note : side.notes) HeadLine("", note, out);
 }
 
 void BeginTable(std::string_view title, std::initializer_list<std::string_view> columns,
@@ -171,7 +171,7 @@ void HotTable(std::string_view title, const FlatAndContext& flat,
 void PrintHtml(const FlatAndContext& flat, const CompareOptions&, Output& out) {
   BeginPage(fmt::format("jprof compare of {}: flat against contextual", flat.side.directory), out);
   out.Text("<dl>\n");
-  SideFacts(flat.side, "profile", out);
+  SideLines(flat.side, "profile", out);
   out.Text(
       "</dl>\n<p class=\"note\">A click on a heading sorts, a click on a row of the tree folds it. "
       "Intervals are of 95 %.</p>\n");
@@ -202,19 +202,19 @@ void PrintHtml(const Comparison& comparison, const CompareOptions& options, Outp
                         comparison.sides[1].directory),
             out);
   out.Text("<dl>\n");
-  SideFacts(comparison.sides[0], "A", out);
-  SideFacts(comparison.sides[1], "B", out);
-  Fact("agree",
-       fmt::format("{} of each one's top {} contexts are in both; rank correlation (Spearman) "
-                   "{:.2f} over the {} of either",
-                   comparison.top.both, comparison.top.size, comparison.top.rank_either,
-                   comparison.top.either),
-       out);
-  Fact("differ",
-       fmt::format("{} of {} contexts and {} of {} methods by more than their error",
-                   comparison.contexts_beyond, comparison.contexts.size(),
-                   comparison.methods_beyond, comparison.methods.size()),
-       out);
+  SideLines(comparison.sides[0], "A", out);
+  SideLines(comparison.sides[1], "B", out);
+  HeadLine("agree",
+           fmt::format("{} of each one's top {} contexts are in both; rank correlation (Spearman) "
+                       "{:.2f} over the {} of either",
+                       comparison.top.both, comparison.top.size, comparison.top.rank_either,
+                       comparison.top.either),
+           out);
+  HeadLine("differ",
+           fmt::format("{} of {} contexts and {} of {} methods by more than their error",
+                       comparison.contexts_beyond, comparison.contexts.size(),
+                       comparison.methods_beyond, comparison.methods.size()),
+           out);
   out.Print(
       "</dl>\n<p class=\"note\">A click on a heading sorts, a click on a row "
       "of the tree folds it. Tables: {}, without callees. Tree: shares with "

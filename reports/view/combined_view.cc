@@ -57,10 +57,10 @@ model::NodeIndex LeastContext(const model::CombinedTree& tree) {
 void DescribeRuns(const model::CombinedView& view, ViewData& data) {
   data.Fact("counted", fmt::format("{}: {} calls of {} methods", view.counted.how,
                                    view.counted.calls, view.counted.methods));
-  for (const model::RunFacts& run : view.sampled)
+  for (const model::RunSummary& run : view.sampled)
     data.Fact("sampled", fmt::format("{}: {:.0f} samples", run.how, run.samples));
   for (const std::string& note : view.counted.notes) data.Loss("counted: " + note);
-  for (const model::RunFacts& run : view.sampled)
+  for (const model::RunSummary& run : view.sampled)
     for (const std::string& note : run.notes) data.Loss(run.run.profile + ": " + note);
   for (const model::RunDifference& difference : view.differences) data.Note(difference.text);
   data.Note(fmt::format("{:.1f} % of samples are in contexts that the counted run did not see",

@@ -267,7 +267,7 @@ TEST(Correct, ErrorGrowsWithRootOfEventsForSpreadAndWithEventsForRepeat) {
     run.Exit(0);
   }
   EXPECT_FLOAT_EQ(Correct(run.tree(), metric).error[node], 10 * 4 + 100 * 0.5);
-  // Bracketing adds its variance to every interval: 4^2 + 3^2 = 5^2.
+  // Timed events add their variance to every interval: 4^2 + 3^2 = 5^2.
   EXPECT_FLOAT_EQ(Correct(run.tree(), metric, 9).error[node], 10 * 5 + 100 * 0.5);
   EXPECT_FLOAT_EQ(static_cast<float>(Correct(run.tree(), metric).total_error), 10 * 4 + 100 * 0.5);
 }

@@ -133,7 +133,7 @@ class Profile : public testing::Test {
     const profile::MethodRef other = PackMethod(FrameKind::kNative, profile::MethodId{kOther});
     const profile::TrainRecord records[] = {
         {30, caller, leaf, 0, 0, 0},
-        {40, leaf, caller, 33, 0, 1},  // bracketed: itself clean, the next is not
+        {40, leaf, caller, 33, 0, 1},  // timed: itself clean, the next is not
         {0xfffffff0, caller, leaf, 0, 1, 0},
         {31, leaf, caller, 0, 0, 1},
         {profile::kDirty, caller, leaf, 0, 1, 0},
