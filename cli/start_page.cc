@@ -24,12 +24,12 @@ Commands:
 constexpr char kMoreHelp[] = R"(Help: jprof --help, jprof COMMAND --help, man jprof
 )";
 
-std::string Situation(const StartFacts& facts) {
+std::string Situation(const StartValues& values) {
   std::string text;
-  if (facts.tables == 0)
+  if (values.tables == 0)
     text += "No calibration table yet: run jprof calibrate, or jprof profile, which needs none\n";
-  if (!facts.profile.empty())
-    text += fmt::format("Newest profile here: jprof report {0}, jprof view {0}\n", facts.profile);
+  if (!values.profile.empty())
+    text += fmt::format("Newest profile here: jprof report {0}, jprof view {0}\n", values.profile);
   return text;
 }
 
@@ -48,17 +48,17 @@ std::vector<std::string> GroupLines(const CommandNode& root) {
   return lines;
 }
 
-std::string StartPage(const CommandNode& root, const StartFacts& facts) {
+std::string StartPage(const CommandNode& root, const StartValues& values) {
   std::string text = root.description + "\n" + kFirstCommands;
   for (const std::string& line : GroupLines(root)) text += "  " + line + "\n";
-  return text + "\n" + Situation(facts) + kMoreHelp;
+  return text + "\n" + Situation(values) + kMoreHelp;
 }
 
 void PrintStartPage(const CommandNode& root) {
   const std::string profile = FindNewestProfile(/*combined=*/true);
-  const StartFacts facts = {.tables = calibrate::StoredTables().size(),
-                            .profile = profile.empty() ? "" : record::DisplayPath(profile)};
-  fmt::print("{}", StartPage(root, facts));
+  const StartValues values = {.tables = calibrate::StoredTables().size(),
+                              .profile = profile.empty() ? "" : record::DisplayPath(profile)};
+  fmt::print("{}", StartPage(root, values));
 }
 
 }  // namespace jprof::cli

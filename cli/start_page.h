@@ -8,7 +8,7 @@
 
 namespace jprof::cli {
 
-struct StartFacts {
+struct StartValues {
   size_t tables = 0;    // calibration tables of this user
   std::string profile;  // the newest profile in the working directory; "" if there is none
 };
@@ -18,7 +18,7 @@ struct StartFacts {
 std::vector<std::string> GroupLines(const CommandNode& root);
 
 // Returns the whole text. Pure.
-std::string StartPage(const CommandNode& root, const StartFacts& facts);
+std::string StartPage(const CommandNode& root, const StartValues& values);
 
 // Prints the page for this user and the working directory.
 void PrintStartPage(const CommandNode& root);

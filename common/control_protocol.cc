@@ -78,23 +78,23 @@ Result<Command> ParseRequest(std::string_view line) {
   return CommandOf(line);
 }
 
-std::string JoinFacts(const std::vector<Fact>& facts) {
+std::string JoinFields(const std::vector<Field>& fields) {
   std::string text;
-  for (const auto& [key, value] : facts) {
+  for (const auto& [key, value] : fields) {
     text += fmt::format("{}{}={}", text.empty() ? "" : " ", key, Escaped(value));
   }
   return text;
 }
 
-std::vector<Fact> SplitFacts(std::string_view text) {
-  std::vector<Fact> facts;
+std::vector<Field> SplitFields(std::string_view text) {
+  std::vector<Field> fields;
   while (!text.empty()) {
     const std::string_view word = TakeWord(text);
     const size_t equals = word.find('=');
     if (equals == word.npos) continue;
-    facts.push_back({std::string(word.substr(0, equals)), Unescaped(word.substr(equals + 1))});
+    fields.push_back({std::string(word.substr(0, equals)), Unescaped(word.substr(equals + 1))});
   }
-  return facts;
+  return fields;
 }
 
 std::string OneLine(std::string_view text) {

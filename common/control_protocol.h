@@ -41,11 +41,11 @@ std::string Request(Command command);
 Result<Command> ParseRequest(std::string_view line);
 
 // One value that `status` reports: mode, recording, samples, ...
-struct Fact {
+struct Field {
   std::string key, value;
 };
-std::string JoinFacts(const std::vector<Fact>& facts);
-std::vector<Fact> SplitFacts(std::string_view text);
+std::string JoinFields(const std::vector<Field>& fields);
+std::vector<Field> SplitFields(std::string_view text);
 
 // Returns the text as one line, in which control characters are replaced by '?'.
 std::string OneLine(std::string_view text);

@@ -15,9 +15,9 @@ constexpr std::string_view NameOf(Mode mode) {
   return kNames[static_cast<uint8_t>(mode)];
 }
 
-// Tells what records entries and exits: kHotspot the DTrace probes of HotSpot, kJvmti the events of
-// JVMTI, kWoven the methods' own bytecode, kHooks and kSleds functions of C and C++ that were
-// compiled with calls (-finstrument-functions) or with room for them (XRay).
+// States what records entries and exits: kHotspot the DTrace probes of HotSpot, kJvmti the events
+// of JVMTI, kWoven the methods' own bytecode, kHooks and kSleds functions of C and C++ that were
+// compiled with calls (-finstrument-functions) or with space for them (XRay).
 enum class ProbeKind : uint8_t { kNone, kHotspot, kJvmti, kWoven, kHooks, kSleds };
 
 // Returns the name of the kind.

@@ -107,7 +107,7 @@ constexpr Option kOptions[] = {
     {"DETACH", "", "", "", Flag{&O::detach}, kNoCommand,
      "in a running JVM: end the recording that began in it, and remove its traces from the JVM"},
     {"REPLY", "", "", "FILE", Path{&O::reply}, kNoCommand,
-     "in a running JVM: write the outcome to FILE: ok and facts, or the reason of a failure"},
+     "in a running JVM: write the outcome to FILE: ok and values, or the reason of a failure"},
     {"VERBOSE", "", "", "", Flag{&O::verbose}, kNoCommand, "report the steps of the agent"},
     {"HELP", "", "", "", Flag{&O::help}, kNoCommand, "print this list; the JVM does not start"},
 };

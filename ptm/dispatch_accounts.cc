@@ -74,9 +74,9 @@ void DispatchAccounts::Add(const SampleRecord& record) {
 
 void DispatchAccounts::Sample(Cpu& cpu, const SampleRecord& record) {
   if (cpu.has_reading && cpu.reading.enabled < record.counted.enabled) SettleReading(cpu);
-  const size_t told = record.tid != kDead ? AccountOf(record.pid, record.tid) : cpu.running;
+  const size_t account = record.tid != kDead ? AccountOf(record.pid, record.tid) : cpu.running;
   const uint64_t elapsed = record.counted.enabled - cpu.last.enabled;
-  Attribute(cpu, record.counted, 1, told);
+  Attribute(cpu, record.counted, 1, account);
   cpu.running = kNoThread;
   cpu.has_lost = false;
   // The kernel reads `time` first and `enabled` later. An interruption in between (a hypervisor

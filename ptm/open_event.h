@@ -29,7 +29,7 @@ perf_event_attr AttributesOf(const EventSpec& event);
 int OpenAllowed(const EventSpec& event, perf_event_attr& attr, const Target& target, int leader);
 
 // Returns the kernel's number of the event that a descriptor refers to, which no other event has,
-// or 0 if it refers to no event. Device and inode do not tell events apart. May set errno.
+// or 0 if it refers to no event. Device and inode do not distinguish events. May set errno.
 uint64_t EventId(int fd);
 
 std::vector<int> OnlineCpus();

@@ -82,12 +82,12 @@ Result<void> ReadLines(model::Source& source, const model::TraceUnit& unit, cons
   model::Names names(source.reader);
   model::LineCorrector corrector(unit.table);
   return profile::ReadTrace(source.reader, [&](const profile::TraceEvent& event) {
-    const profile::MethodId method = profile::MethodOf(event.word);
+    const profile::MethodId method = profile::MethodOf(event.ref);
     const double value =
-        corrector.Value(event, model::KeyLetter(event.word, names)) * unit.info.scale;
+        corrector.Value(event, model::KeyLetter(event.ref, names)) * unit.info.scale;
     return print(
         {model::Rounded(value), event.exit,
-         Letter(profile::TypeOf(event.word), options.static_letters && names.IsStatic(method)),
+         Letter(profile::TypeOf(event.ref), options.static_letters && names.IsStatic(method)),
          names.Of(method), source.reader.threads()[event.thread], event.missing});
   });
 }

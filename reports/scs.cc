@@ -119,7 +119,7 @@ void HideEmpty(model::Rows& rows) {
     if (filled[i] && rows.rows[i].parent != model::kNoNode) filled[rows.rows[i].parent] = true;
   }
   for (model::Row& parent : rows.rows) {
-    uint32_t* link = &parent.first_child;
+    model::NodeIndex* link = &parent.first_child;
     while (*link != model::kNoNode) {
       if (filled[*link]) {
         link = &rows.rows[*link].next;

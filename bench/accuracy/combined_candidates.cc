@@ -56,7 +56,7 @@ double Sum(const Values& values) { return std::accumulate(values.begin(), values
 
 // The counted contexts. Samples of other code are those of the Java method that called it.
 struct Tree {
-  static constexpr uint32_t kNone = kNoParent;
+  static constexpr uint32_t kNone = kNoNode;
   std::vector<uint32_t> parent, method;
   size_t methods = 0;
   Values calls, callflow;

@@ -82,8 +82,8 @@ struct Walker {
 Node RandomNode(std::mt19937& random, uint32_t parent) {
   Node node;
   const auto draw = static_cast<uint32_t>(random());
-  node.word = PackMethod(static_cast<FrameKind>(1 + draw % 4),
-                         MethodId{static_cast<uint32_t>(1 + random() % kMethods)});
+  node.ref = PackMethod(static_cast<FrameKind>(1 + draw % 4),
+                        MethodId{static_cast<uint32_t>(1 + random() % kMethods)});
   node.parent = parent;
   node.entries[0] = 1 + draw % 50;
   node.entries[1] = draw % 300;
@@ -107,18 +107,18 @@ void Walk(std::vector<Node>& nodes, std::vector<ThreadRecord>& threads, uint32_t
     while (walker.next < walker.end) {
       const uint32_t index = walker.next++;
       if (walker.path.empty()) {
-        nodes[index].word = PackMethod(FrameKind::kThread, kRootMethod);
+        nodes[index].ref = PackMethod(FrameKind::kThread, kRootMethod);
         threads[t].root = index;
         walker.path = {index};
         continue;
       }
       const auto draw = static_cast<uint32_t>(random() % 100);
       if (draw < 8) {
-        nodes[index].word = PackMethod(FrameKind::kBlock, profile::kRootMethod);
+        nodes[index].ref = PackMethod(FrameKind::kBlock, profile::kRootMethod);
       } else if (draw < 12 && walker.path.size() > 1) {
         const Node& live = nodes[walker.path.back()];
         nodes[index] = RandomNode(random, walker.path.back());
-        nodes[index].word = PackMethod(FrameKind::kInterpreted, MethodOf(live.word));
+        nodes[index].ref = PackMethod(FrameKind::kInterpreted, MethodOf(live.ref));
         nodes[index].more = kSuperseded;
       } else {
         nodes[index] = RandomNode(random, walker.path.back());

@@ -19,7 +19,7 @@ class NodeTypes {
   explicit NodeTypes(const CountedTree& tree) : letter_(tree.letter), run_(tree.parent.size(), 0) {
     mixed_.resize(1);  // run 0 is none
     for (size_t part = 0; part < tree.parent.size(); ++part) {
-      if (tree.former[part] && tree.letter[part] != tree.letter[tree.parent[part]]) {
+      if (tree.superseded[part] && tree.letter[part] != tree.letter[tree.parent[part]]) {
         run_[tree.parent[part]] = kMarked;
       }
     }
@@ -29,7 +29,7 @@ class NodeTypes {
       mixed_.push_back({});
     }
     for (size_t part = 0; part < tree.parent.size(); ++part) {
-      const size_t node = tree.former[part] ? tree.parent[part] : part;
+      const size_t node = tree.superseded[part] ? tree.parent[part] : part;
       if (run_[node] != 0) mixed_[run_[node]].Add(tree.letter[part], Calls(tree.counts[part]));
     }
     for (Mix& mix : mixed_) mix.Normalise();
@@ -113,7 +113,7 @@ class OverheadCache {
 // parent's, and those that its exits ended, which are the node's.
 template <typename Visit>
 void ForEachOf(const CountedTree& tree, const NodeTypes& types, uint32_t part, const Visit& visit) {
-  const uint32_t node = tree.former[part] ? tree.parent[part] : part;
+  const uint32_t node = tree.superseded[part] ? tree.parent[part] : part;
   const uint32_t parent = tree.parent[node];
   if (parent == kRoot) return;  // nothing enters a thread
   const char letter = tree.letter[part];
@@ -142,13 +142,14 @@ class Corrector {
     if (probes_.empty()) return;
     calls_others_.resize(tree.parent.size());
     for (size_t part = 0; part < tree.parent.size(); ++part) {
-      if (!tree.former[part] && tree.parent[part] != kRoot) calls_others_[tree.parent[part]] = 1;
+      if (!tree.superseded[part] && tree.parent[part] != kRoot)
+        calls_others_[tree.parent[part]] = 1;
     }
   }
 
   // Removes the cost of the intervals that this part's events ended.
   void Add(uint32_t part) {
-    const uint32_t node = tree_.former[part] ? tree_.parent[part] : part;
+    const uint32_t node = tree_.superseded[part] ? tree_.parent[part] : part;
     const uint32_t parent = tree_.parent[node];
     if (parent == kRoot) return;  // nothing enters a thread
     const char letter = tree_.letter[part];

@@ -27,11 +27,11 @@ namespace jprof::calibrate {
 inline constexpr uint32_t kRoot = 0xffffffffu;  // the parent of a thread row
 inline constexpr size_t kLevels = 5;            // of Level
 
-// Columns of equal length. A part is a node or, if former != 0, a superseded record, which contains
-// further counts of the node `parent`.
+// Columns of equal length. A part is a node or a superseded record, which contains further counts
+// of the node `parent`.
 struct CountedTree {
   std::span<const uint32_t> parent;  // a node before this one, or kRoot
-  std::span<const uint8_t> former;
+  std::span<const uint8_t> superseded;
   std::span<const char> letter;  // as in Key; lower case if static
   // The numbers of entries after an entry, entries after an exit, exits after an entry, and exits
   // after an exit.

@@ -19,8 +19,8 @@ constexpr int kRounds = 6;      // of reweighting
 constexpr int kSizes = 20;
 constexpr double kSmallest = 1.0 / 1024;
 constexpr double kFactor = 1.7;
-// Few methods cannot tell a model error from other overheads: without better knowledge it is of
-// this size, as a share of what the group has in common.
+// Few methods cannot distinguish a model error from other overheads: without better knowledge it is
+// of this size, as a share of what the group has in common.
 constexpr double kExpected = 0.5;
 
 Result<void> Check(const std::vector<Prior>& priors, const std::vector<Observation>& observations) {

@@ -15,22 +15,22 @@ using profile::TrainRecord;
 constexpr std::string_view kShapePrefix = "jprof/trainers/Shape";
 constexpr EventKind kKinds[] = {EventKind::kEntry, EventKind::kExit};
 
-bool IsShape(uint32_t word, const Methods& methods) {
-  return methods[profile::MethodOf(word)].class_name.starts_with(kShapePrefix);
+bool IsShape(profile::MethodRef ref, const Methods& methods) {
+  return methods[profile::MethodOf(ref)].class_name.starts_with(kShapePrefix);
 }
 
-char LetterOf(uint32_t word, const Methods& methods) {
-  const bool is_static = methods[profile::MethodOf(word)].flags & profile::kMethodStatic;
-  return Letter(profile::TypeOf(word), is_static);
+char LetterOf(profile::MethodRef ref, const Methods& methods) {
+  const bool is_static = methods[profile::MethodOf(ref)].flags & profile::kMethodStatic;
+  return Letter(profile::TypeOf(ref), is_static);
 }
 
 uint32_t ContextOf(const CallTree& tree, uint32_t record) {
-  return tree.former[record] ? tree.parent[record] : record;
+  return tree.superseded[record] ? tree.parent[record] : record;
 }
 
 bool Is(uint32_t record, std::string_view class_name, std::string_view name, const CallTree& tree,
         const Methods& methods) {
-  const profile::MethodName method = methods[profile::MethodOf(tree.word[record])];
+  const profile::MethodName method = methods[profile::MethodOf(tree.ref[record])];
   return method.name == name && method.class_name == class_name;
 }
 
@@ -50,7 +50,7 @@ std::vector<uint32_t> CallersOf(const CallTree& tree, const Methods& methods) {
   for (uint32_t record = 0; record < tree.size(); ++record) {
     const uint32_t parent = tree.parent[record];
     if (parent == kNoRecord) continue;
-    if (tree.former[record]) {
+    if (tree.superseded[record]) {
       callers[record] = callers[parent];
     } else if (IsDriver(parent, tree, methods)) {
       callers[record] = record;
@@ -73,15 +73,16 @@ Kept KeptBy(const profile::MethodName& method) {
   return kept;
 }
 
-ShapeName NameOf(uint32_t word, const Methods& methods) {
-  const profile::MethodName method = methods[profile::MethodOf(word)];
+ShapeName NameOf(profile::MethodRef ref, const Methods& methods) {
+  const profile::MethodName method = methods[profile::MethodOf(ref)];
   const size_t package = method.class_name.rfind('/') + 1;
   return fmt::format("{} {}", method.class_name.substr(package), method.name);
 }
 
 }  // namespace
 
-Key KeyOf(EventKind previous, uint32_t from, EventKind event, uint32_t to, const Methods& methods) {
+Key KeyOf(EventKind previous, profile::MethodRef from, EventKind event, profile::MethodRef to,
+          const Methods& methods) {
   return {previous, LetterOf(from, methods), event, LetterOf(to, methods)};
 }
 
@@ -143,20 +144,20 @@ std::map<ShapeName, Walk> WalksOf(const CallTree& tree, const Methods& methods) 
   const std::vector<uint32_t> callers = CallersOf(tree, methods);
   std::vector<uint8_t> calls_others(tree.size());
   for (uint32_t record = 0; record < tree.size(); ++record) {
-    if (!tree.former[record] && tree.parent[record] != kNoRecord)
+    if (!tree.superseded[record] && tree.parent[record] != kNoRecord)
       calls_others[tree.parent[record]] = 1;
   }
   for (uint32_t record = 0; record < tree.size(); ++record) {
     const uint32_t caller = callers[record];
     if (caller == kNoRecord) continue;
-    Walk& walk = walks[NameOf(tree.word[caller], methods)];
+    Walk& walk = walks[NameOf(tree.ref[caller], methods)];
     walk.metrics.resize(tree.metrics.size());
     for (size_t m = 0; m < tree.metrics.size(); ++m) {
       walk.metrics[m] += static_cast<double>(tree.metrics[m][record]);
     }
     const bool is_caller = ContextOf(tree, record) == caller;
-    const uint32_t self = tree.word[record],
-                   parent = tree.word[tree.parent[ContextOf(tree, record)]];
+    const profile::MethodRef self = tree.ref[record],
+                             parent = tree.ref[tree.parent[ContextOf(tree, record)]];
     for (const EventKind previous : kKinds) {
       const auto index = static_cast<size_t>(previous);
       const double entries = tree.counts[record].entries[index];
@@ -191,7 +192,7 @@ Samples SamplesOf(const profile::Reader& profile, const Methods& methods) {
   samples.deltas.resize(profile.meta().metrics.size());
   const profile::ReaderFile file = profile.OpenFile(profile::kTrainFile);
   std::vector<TrainRecord> block(1 << 16);
-  bool after_bracket = false;  // the timed event shortened this interval by its own duration
+  bool after_timed = false;  // the timed event shortened this interval by its own duration
   uint64_t left = std::min(profile.header().train_records, file.size() / sizeof(TrainRecord));
   for (uint64_t offset = 0; left > 0;) {
     const size_t wanted = std::min<uint64_t>(left, block.size());
@@ -200,8 +201,8 @@ Samples SamplesOf(const profile::Reader& profile, const Methods& methods) {
     if (got == 0) break;
     for (size_t i = 0; i < got; ++i) {
       const TrainRecord& record = block[i];
-      const bool clean = record.delta != profile::kDirty && !after_bracket;
-      after_bracket = record.handler != 0;
+      const bool clean = record.delta != profile::kDirty && !after_timed;
+      after_timed = record.handler != 0;
       if (!IsShape(record.from, methods) || !IsShape(record.to, methods)) continue;
       ++samples.records;
       const auto previous = static_cast<EventKind>(record.previous & 1);

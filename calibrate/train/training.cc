@@ -67,7 +67,7 @@ Result<ProfileMetadata> MetadataOf(const profile::Reader& profile) {
                                 .scale = metric.scale,
                                 .granularity = metric.is_time() ? clock.granularity_ticks : 1,
                                 .bracket_ticks = clock.bracket_ticks,
-                                .bias = metric.is_time() ? clock.bracket_bias() : 0,
+                                .bias = metric.is_time() ? clock.timer_overhead() : 0,
                                 .truth = metric.is_time() ? 0 : ++counters});
   }
   if (metadata.fingerprint.empty() || metadata.metrics.empty()) {

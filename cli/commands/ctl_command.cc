@@ -38,8 +38,8 @@ Result<pid_t> PidOf(const std::string& text) {
   return WrongUse("'{}' is not a process id; `jprof ctl` lists the JVMs that listen", text);
 }
 
-void PrintFacts(const std::string& answer) {
-  for (const auto& [key, value] : control::SplitFacts(answer)) {
+void PrintFields(const std::string& answer) {
+  for (const auto& [key, value] : control::SplitFields(answer)) {
     fmt::print("{:<10} {}\n", key + ":", control::OneLine(value));
   }
 }
@@ -52,7 +52,7 @@ Result<int> Control(const CtlArguments& arguments) {
   const auto answer = record::AskJvm(*pid, *command, arguments.timeout);
   if (!answer) return std::unexpected(answer.error());
   if (*command == control::Command::kStatus) {
-    PrintFacts(*answer);
+    PrintFields(*answer);
   } else {
     fmt::print("{}\n", *answer);
   }
@@ -67,7 +67,7 @@ Result<int> List(const CtlArguments& arguments) {
     const auto status = record::AskJvm(pid, control::Command::kStatus, arguments.timeout);
     fmt::print("{:<8}", pid);
     if (!status) fmt::print(" {}", status.error().message);
-    for (const auto& [key, value] : control::SplitFacts(status.value_or(""))) {
+    for (const auto& [key, value] : control::SplitFields(status.value_or(""))) {
       fmt::print(" {}={}", key, control::OneLine(value));
     }
     fmt::print("\n");

@@ -1,4 +1,4 @@
-// Prints what `jprof info` says of a profile.
+// Prints what `jprof info` reports of a profile.
 #pragma once
 
 #include "cli/commands/profile_info.h"

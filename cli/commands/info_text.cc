@@ -105,7 +105,7 @@ class InfoText {
     bool lost = false;
     for (const profile::Loss& loss : calls.losses) {
       if (loss.count == 0) continue;
-      Line(lost ? "" : "lost", fmt::format("{} {}", loss.count, loss.says));
+      Line(lost ? "" : "lost", fmt::format("{} {}", loss.count, loss.description));
       lost = true;
     }
     if (!lost) Line("lost", "nothing");

@@ -98,7 +98,7 @@ CallInfo CallsOf(profile::Reader& reader, const profile::CallTree& tree) {
     calls.threads.push_back(ThreadOf(thread));
   }
   calls.calibrated = !reader.ReadCalibration().empty();
-  calls.contexts = static_cast<uint64_t>(std::ranges::count(tree.former, 0));
+  calls.contexts = static_cast<uint64_t>(std::ranges::count(tree.superseded, 0));
   calls.folded_from_s = profile::FoldedFrom(reader.header());
   calls.folded_text = profile::FoldedText(reader.header());
   calls.methods = reader.RecordedMethods();

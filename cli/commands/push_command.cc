@@ -22,7 +22,7 @@ namespace jprof::cli {
 namespace {
 
 struct PushArguments {
-  record::PushTarget target;  // without what other members say
+  record::PushTarget target;  // without what other members state
   std::string server = "pyroscope";
   std::vector<std::string> labels;  // K=V
   std::string at;                   // "now", or empty for the date of the recording

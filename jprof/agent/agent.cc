@@ -75,14 +75,14 @@ Result<void> Agent::OpenJitLog() {
 
 // A failure is an error only with a call tree: the log of jitted code is usable without metadata.
 Result<void> Agent::WriteMeta() {
-  const setup::ProbeFacts facts = calls_ ? calls_->facts() : setup::ProbeFacts();
+  const setup::ProbeMetadata metadata = calls_ ? calls_->metadata() : setup::ProbeMetadata();
   profile::Jvm jvm = {.name = SystemProperty(jvmti_, "java.vm.name"),
                       .version = SystemProperty(jvmti_, "java.vm.version"),
                       .vendor = SystemProperty(jvmti_, "java.vm.vendor"),
                       .home = SystemProperty(jvmti_, "java.home"),
-                      .build_id = facts.build_id};
+                      .build_id = metadata.build_id};
   const auto text = ToJson(
-      setup::GatherMeta(std::move(jvm), options_, calls_ ? &calls_->session() : nullptr, facts));
+      setup::GatherMeta(std::move(jvm), options_, calls_ ? &calls_->session() : nullptr, metadata));
   auto written = profile::WriteWholeFile(directory_ + "/" + profile::kMetaFile, text);
   if (written || calls_) return written;
   setup::PrintMessage(written.error().message + "; the log of jitted code is written");
@@ -92,9 +92,9 @@ Result<void> Agent::WriteMeta() {
 Result<void> Agent::BeginWithJvm() {
   events_.Install(jvmti_);
   if (!calls_) return {};
-  const std::string note = calls_->facts().note;
+  const std::string note = calls_->metadata().note;
   if (auto begun = calls_->BeginWithJvm(); !begun) return begun;
-  if (calls_->facts().note == note) return {};
+  if (calls_->metadata().note == note) return {};
   return WriteMeta();
 }
 
@@ -150,7 +150,7 @@ void Agent::LeaveToParent() {
 void Agent::ReportOpened() const {
   if (!options_.verbose) return;
   if (!calls_) return setup::PrintMessage("recording jitted code into " + directory_);
-  const ProbeKind kind = calls_->facts().kind;
+  const ProbeKind kind = calls_->metadata().kind;
   if (kind == ProbeKind::kNone) return setup::PrintMessage("sampling stacks into " + directory_);
   setup::PrintMessage(fmt::format("recording into {} with the {} probe", directory_, NameOf(kind)));
 }

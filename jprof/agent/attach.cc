@@ -86,9 +86,9 @@ Result<std::string> OutcomeOf(JavaVM* java, std::string_view text, bool collect)
   const setup::MessageCollector notes(collect);
   const auto done = FailWithoutMemory([&] { return Execute(java, *options); });
   if (!done) return done;
-  std::vector<control::Fact> facts = {{"out", *done}};
-  for (const std::string& note : notes.lines()) facts.push_back({"note", note});
-  return std::string(control::kOk) + control::JoinFacts(facts);
+  std::vector<control::Field> fields = {{"out", *done}};
+  for (const std::string& note : notes.lines()) fields.push_back({"note", note});
+  return std::string(control::kOk) + control::JoinFields(fields);
 }
 
 Result<std::string> Busy() {

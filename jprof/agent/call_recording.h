@@ -65,7 +65,7 @@ class CallRecording {
   void LeaveToParent() { control_.LeaveToParent(); }
 
   engine::Session& session() { return session_.session(); }
-  const setup::ProbeFacts& facts() const { return source_->facts(); }
+  const setup::ProbeMetadata& metadata() const { return source_->metadata(); }
 
  private:
   Result<void> OpenSampling();

@@ -304,8 +304,8 @@ Control::Reply Control::Answer(std::string_view line) const {
 Control::Reply Control::Run(control::Command command) const {
   using control::Command;
   if (command == Command::kStatus) {
-    return {Acceptance(
-        control::JoinFacts(handlers_.status ? handlers_.status() : std::vector<control::Fact>()))};
+    return {Acceptance(control::JoinFields(handlers_.status ? handlers_.status()
+                                                            : std::vector<control::Field>()))};
   }
   if (command == Command::kFlush) {
     const auto folder = Call(handlers_.flush, command);

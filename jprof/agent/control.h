@@ -39,7 +39,7 @@ class Control {
     // keeps owning it. The client gets a copy and writes the files to the disk: if the control
     // thread did so, the program could not end before the disk is done.
     std::function<Result<int>()> flush;
-    std::function<std::vector<control::Fact>()> status;
+    std::function<std::vector<control::Field>()> status;
   };
 
   Control() = default;

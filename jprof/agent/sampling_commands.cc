@@ -33,8 +33,8 @@ Totals TotalsOf(profile::Writer& writer) {
   return totals;
 }
 
-std::vector<control::Fact> Status(const options::AgentOptions& options, const Sampling& sampling,
-                                  engine::Session& session, const std::string& out) {
+std::vector<control::Field> Status(const options::AgentOptions& options, const Sampling& sampling,
+                                   engine::Session& session, const std::string& out) {
   const Totals totals = TotalsOf(session.writer());
   std::string not_sampled = fmt::format("{} threads", totals.not_sampled);
   if (totals.not_sampled != 0) not_sampled += fmt::format(": {}", ErrnoText(totals.error));

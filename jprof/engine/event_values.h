@@ -17,8 +17,9 @@ namespace jprof::engine::internal {
 
 // Adds a record for calibration. It takes two stores, because recording for calibration must itself
 // cost almost nothing.
-[[gnu::always_inline]] inline void Train(Thread* thread, int64_t delta, uint32_t from, uint32_t to,
-                                         EventKind event, uint32_t metric = 0) {
+[[gnu::always_inline]] inline void Train(Thread* thread, int64_t delta, profile::MethodRef from,
+                                         profile::MethodRef to, EventKind event,
+                                         uint32_t metric = 0) {
   *thread->training.next++ = {static_cast<uint32_t>(delta),
                               from,
                               to,
@@ -36,11 +37,11 @@ namespace jprof::engine::internal {
 // No event of a trace takes more bytes than this.
 inline constexpr int kLongestTraceEvent = 5 + 10;
 
-// Adds an event to the trace. `word` is as in a node. Requires that the block has space.
-[[gnu::always_inline]] inline void Trace(Thread* thread, uint32_t word, EventKind event,
+// Adds an event to the trace. Requires that the block has space.
+[[gnu::always_inline]] inline void Trace(Thread* thread, profile::MethodRef ref, EventKind event,
                                          int64_t delta) {
-  const uint64_t head = uint64_t{IndexOf(profile::MethodOf(word))} << 5 |
-                        static_cast<uint64_t>(profile::TypeOf(word)) << 1 |
+  const uint64_t head = uint64_t{IndexOf(profile::MethodOf(ref))} << 5 |
+                        static_cast<uint64_t>(profile::TypeOf(ref)) << 1 |
                         static_cast<uint64_t>(event);
   const uint64_t zigzag = static_cast<uint64_t>(delta) << 1 ^ static_cast<uint64_t>(delta >> 63);
   uint8_t* next = PutVarint(PutVarint(thread->cursor.trace_next, head), zigzag);
@@ -90,7 +91,8 @@ inline void AttributeCounters(Thread* thread, profile::Node* node) {
 
 // Records the counts since the last event, for calibration.
 template <class Recording>
-inline void TrainCounters(Thread* thread, uint32_t from, uint32_t to, EventKind event) {
+inline void TrainCounters(Thread* thread, profile::MethodRef from, profile::MethodRef to,
+                          EventKind event) {
   if constexpr (kCounts<Recording> && Recording::kTrain) {
     for (int i = 0; i < thread->counting.group.size(); ++i) {
       const int64_t delta = thread->counting.early[i] - thread->counting.late[i];

@@ -91,8 +91,8 @@ void NextTrainRecords(Thread& thread) {
 }
 
 template <class Recording>
-void TrainSlow(Thread& thread, const Elapsed& elapsed, uint32_t from, uint32_t to,
-               EventKind event) {
+void TrainSlow(Thread& thread, const Elapsed& elapsed, profile::MethodRef from,
+               profile::MethodRef to, EventKind event) {
   if constexpr (!Recording::kTrain) return;
   if (internal::TrainIsFull<Recording>(&thread)) NextTrainRecords(thread);
   const bool clean = !elapsed.dispatched && elapsed.ticks >= 0;
@@ -102,8 +102,8 @@ void TrainSlow(Thread& thread, const Elapsed& elapsed, uint32_t from, uint32_t t
 }
 
 template <class Recording>
-void TraceSlow(Thread& thread, uint32_t word, EventKind event, int64_t now) {
-  if (MethodOf(word) == kIgnoredMethod) return;
+void TraceSlow(Thread& thread, profile::MethodRef ref, EventKind event, int64_t now) {
+  if (MethodOf(ref) == kIgnoredMethod) return;
   const bool full = internal::TraceIsFull<Recording>(&thread);
   if (full && !thread.session->trace().Next(thread)) {
     ++thread.timeline.record->trace_dropped;
@@ -111,7 +111,7 @@ void TraceSlow(Thread& thread, uint32_t word, EventKind event, int64_t now) {
   }
   now = std::max(now, thread.last);  // a signal handler's events may be in the trace already
   const Elapsed elapsed = TakeTime(thread, &now);
-  internal::Trace(&thread, word, event, elapsed.ticks);
+  internal::Trace(&thread, ref, event, elapsed.ticks);
   thread.last = now;
   EndTimedEvent(thread, now);
 }
@@ -124,10 +124,10 @@ void HealAtEntry(Thread& thread, const Event& event) {
 
 // Returns the node of an entry, with space for its count. `created` is also true if counts of
 // the node have moved.
-Child NodeToEnter(Thread& thread, Node* parent, uint32_t word) {
-  const auto [node, created] = FindOrAddChild(thread, parent, word);
-  if (MethodOf(node->word) != profile::kOverflowMethod && node->word != word) {
-    Retype(thread, node, word, false);
+Child NodeToEnter(Thread& thread, Node* parent, profile::MethodRef ref) {
+  const auto [node, created] = FindOrAddChild(thread, parent, ref);
+  if (MethodOf(node->ref) != profile::kOverflowMethod && node->ref != ref) {
+    Retype(thread, node, ref, false);
     return {node, true};
   }
   const bool moved = MoveIfLarge(thread, node, node->entries[thread.cursor.previous]);
@@ -135,11 +135,11 @@ Child NodeToEnter(Thread& thread, Node* parent, uint32_t word) {
 }
 
 // Returns the method reference of an exit.
-uint32_t WordOfExit(Thread& thread, const Event& event) {
+profile::MethodRef RefOfExit(Thread& thread, const Event& event) {
   const CachedMethod* cached = FindCached(thread, event.method);
   if (cached == nullptr)
     cached = thread.session->method_cache().Resolve(thread, event.method, event.return_address);
-  return cached->word;
+  return cached->ref;
 }
 
 // Counts an exit without an entry. It is expected of a method that was running when the session
@@ -165,11 +165,10 @@ void EnterSlow(const Event& event, int64_t now) {
   Thread* const current = ThreadForEvent<Recording>(event, &now);
   if (current == nullptr) return;
   Thread& thread = *current;
-  const uint32_t word =
-      thread.session->method_cache().Resolve(thread, event.method, event.return_address)->word;
-  if constexpr (Recording::kTrace)
-    return TraceSlow<Recording>(thread, word, EventKind::kEntry, now);
-  if (MethodOf(word) == kIgnoredMethod) return;
+  const profile::MethodRef ref =
+      thread.session->method_cache().Resolve(thread, event.method, event.return_address)->ref;
+  if constexpr (Recording::kTrace) return TraceSlow<Recording>(thread, ref, EventKind::kEntry, now);
+  if (MethodOf(ref) == kIgnoredMethod) return;
 
   const Elapsed elapsed = AttributeInterval<Recording>(thread, &now);
   HealAtEntry(thread, event);
@@ -179,8 +178,8 @@ void EnterSlow(const Event& event, int64_t now) {
   }
   FoldIfDue(thread);
   Node* const parent = thread.cursor.top[-1].node;
-  const auto [node, created] = NodeToEnter(thread, parent, word);
-  TrainSlow<Recording>(thread, elapsed, parent->word, node->word, EventKind::kEntry);
+  const auto [node, created] = NodeToEnter(thread, parent, ref);
+  TrainSlow<Recording>(thread, elapsed, parent->ref, node->ref, EventKind::kEntry);
   IncrementOrDrop(thread, node->entries[thread.cursor.previous]);
   *thread.cursor.top++ = {event.method, event.sp != kNoStack ? event.sp : ~uint64_t{0}, node};
   thread.cursor.previous = static_cast<uint32_t>(EventKind::kEntry);
@@ -193,9 +192,9 @@ void LeaveSlow(const Event& event, int64_t now) {
   if (current == nullptr) return;
   Thread& thread = *current;
   if constexpr (Recording::kTrace)
-    return TraceSlow<Recording>(thread, WordOfExit(thread, event), EventKind::kExit, now);
+    return TraceSlow<Recording>(thread, RefOfExit(thread, event), EventKind::kExit, now);
   if (thread.cursor.top[-1].method != event.method &&
-      MethodOf(WordOfExit(thread, event)) == kIgnoredMethod)
+      MethodOf(RefOfExit(thread, event)) == kIgnoredMethod)
     return;
 
   const Elapsed elapsed = AttributeInterval<Recording>(thread, &now);
@@ -212,7 +211,7 @@ void LeaveSlow(const Event& event, int64_t now) {
   Node* const node = frame->node;
   uint32_t& count = node->exits[thread.cursor.previous];
   const bool exact = MoveIfLarge(thread, node, count) || elapsed.dispatched;
-  TrainSlow<Recording>(thread, elapsed, node->word, frame[-1].node->word, EventKind::kExit);
+  TrainSlow<Recording>(thread, elapsed, node->ref, frame[-1].node->ref, EventKind::kExit);
   IncrementOrDrop(thread, count);
   thread.cursor.top = frame;
   thread.cursor.previous = static_cast<uint32_t>(EventKind::kExit);

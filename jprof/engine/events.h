@@ -80,8 +80,8 @@ template <class Frames, EventKind kKind>
   const int64_t delta = now - thread->last;
   if (Frames::kInterrupted && delta < 0) [[unlikely]]
     return false;
-  if (profile::MethodOf(cached->word) != kIgnoredMethod) [[likely]] {
-    Trace(thread, cached->word, kKind, delta);
+  if (profile::MethodOf(cached->ref) != kIgnoredMethod) [[likely]] {
+    Trace(thread, cached->ref, kKind, delta);
     thread->last = now;
   }
   return true;
@@ -139,8 +139,8 @@ template <class Frames>
   if constexpr (Frames::kInterrupted) std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-// Returns false if a signal handler may have replaced the method before its word was read. Call
-// this after reading the word.
+// Returns false if a signal handler may have replaced the method before its reference was read.
+// Call this after reading the reference.
 template <class Frames>
 [[gnu::always_inline]] inline bool IsStill(const CachedMethod& cached, uint64_t method) {
   MayBeInterrupted<Frames>();
@@ -168,16 +168,16 @@ template <class Frames>
 
 // Attributes the time and the counts since the last event to `node`. The event changes to `to`.
 template <class Recording, EventKind kKind>
-[[gnu::always_inline]] inline void Attribute(Thread* thread, profile::Node* node, uint32_t to,
-                                             int64_t now) {
+[[gnu::always_inline]] inline void Attribute(Thread* thread, profile::Node* node,
+                                             profile::MethodRef to, int64_t now) {
   if constexpr (Recording::kClock) {
     const int64_t delta = now - thread->last;
     node->self += delta;
     thread->last = now;
-    if constexpr (Recording::kTrain) Train(thread, delta, node->word, to, kKind);
+    if constexpr (Recording::kTrain) Train(thread, delta, node->ref, to, kKind);
   }
   AttributeCounters<Recording>(thread, node);
-  TrainCounters<Recording>(thread, node->word, to, kKind);
+  TrainCounters<Recording>(thread, node->ref, to, kKind);
 }
 
 // Records an entry in the tree.
@@ -187,7 +187,7 @@ template <class Recording, class Frames>
   if (cached == nullptr || cached->return_address != static_cast<uint32_t>(event.return_address))
       [[unlikely]]
     return false;
-  const uint32_t word = cached->word;
+  const profile::MethodRef ref = cached->ref;
   if (!IsStill<Frames>(*cached, event.method)) [[unlikely]]
     return false;
 
@@ -196,15 +196,15 @@ template <class Recording, class Frames>
     return false;
   profile::Node* parent = top[-1].node;
   uint32_t index;
-  if (!NearChild(*parent, profile::MethodOf(word), &index) &&
-      !BlockChild(*thread, *parent, profile::MethodOf(word), &index)) [[unlikely]]
+  if (!NearChild(*parent, profile::MethodOf(ref), &index) &&
+      !BlockChild(*thread, *parent, profile::MethodOf(ref), &index)) [[unlikely]]
     return false;
   profile::Node* node = thread->nodes + index;
   uint32_t* count = &node->entries[thread->cursor.previous];
-  if (node->word != word || static_cast<int32_t>(*count) < 0) [[unlikely]]
+  if (node->ref != ref || static_cast<int32_t>(*count) < 0) [[unlikely]]
     return false;
 
-  Attribute<Recording, EventKind::kEntry>(thread, parent, word, now);
+  Attribute<Recording, EventKind::kEntry>(thread, parent, ref, now);
   Increment<Frames>(count);
   Push<Frames>(thread, top, {event.method, event.sp, node});
   thread->cursor.previous = static_cast<uint32_t>(EventKind::kEntry);
@@ -223,7 +223,7 @@ template <class Recording, class Frames>
   if (static_cast<int32_t>(*count) < 0) [[unlikely]]
     return false;
 
-  Attribute<Recording, EventKind::kExit>(thread, node, frame[-1].node->word, now);
+  Attribute<Recording, EventKind::kExit>(thread, node, frame[-1].node->ref, now);
   Increment<Frames>(count);
   thread->cursor.top = frame;
   thread->cursor.previous = static_cast<uint32_t>(EventKind::kExit);
@@ -279,7 +279,7 @@ template <class Recording, class Frames, EventKind kKind>
       [[unlikely]]
     return false;
   const CachedMethod* cached = FindCached(*thread, method);
-  return cached != nullptr && profile::MethodOf(cached->word) == kIgnoredMethod;
+  return cached != nullptr && profile::MethodOf(cached->ref) == kIgnoredMethod;
 }
 
 // Handle a method entry and exit. They are inlined into the probe.

@@ -15,9 +15,8 @@ constexpr uint32_t kMostBuckets = 1 << 18;
 void Reclassify(CachedMethod& cached, MethodSource& source, uint64_t return_address) {
   if (cached.return_address == static_cast<uint32_t>(return_address)) return;
   cached.return_address = static_cast<uint32_t>(return_address);
-  if (profile::TypeOf(cached.word) == FrameKind::kNative) return;
-  cached.word =
-      profile::PackMethod(source.Classify(return_address), profile::MethodOf(cached.word));
+  if (profile::TypeOf(cached.ref) == FrameKind::kNative) return;
+  cached.ref = profile::PackMethod(source.Classify(return_address), profile::MethodOf(cached.ref));
 }
 
 // Copies an entry into the first empty place of its bucket, if there is one.
@@ -44,7 +43,8 @@ CachedMethod* MethodCache::Resolve(Thread& thread, uint64_t method, uint64_t ret
 }
 
 CachedMethod* MethodCache::Add(Thread& thread, MethodSource& source, uint64_t method) {
-  return Put(thread, {method, IndexOf(table_.Find(source, method).id), 0});
+  const profile::MethodId id = table_.Find(source, method).id;
+  return Put(thread, {method, profile::PackMethod(FrameKind::kNone, id), 0});
 }
 
 CachedMethod* MethodCache::Put(Thread& thread, const CachedMethod& method) {

@@ -10,10 +10,10 @@
 
 namespace jprof::engine {
 
-// Maps a method to its id and type. Four are in a cache line. `word` is PackMethod(type, id).
+// Maps a method to its id and type. Four are in a cache line.
 struct CachedMethod {
   uint64_t method = 0;
-  uint32_t word = 0;
+  profile::MethodRef ref{};
   uint32_t return_address = 0;  // low half, at its latest entry probe; changes if compiled anew
 };
 struct alignas(64) MethodBucket {

@@ -9,8 +9,8 @@
 namespace jprof::engine {
 
 profile::MethodId SampledMethod(Thread& thread, MethodSource& source, uint64_t key) {
-  if (const CachedMethod* cached = FindCached(thread, key)) return profile::MethodOf(cached->word);
-  return profile::MethodOf(thread.session->method_cache().Add(thread, source, key)->word);
+  if (const CachedMethod* cached = FindCached(thread, key)) return profile::MethodOf(cached->ref);
+  return profile::MethodOf(thread.session->method_cache().Add(thread, source, key)->ref);
 }
 
 Path::Path(Thread& thread, Timeline& timeline, uint32_t from)
@@ -29,12 +29,14 @@ Path::~Path() {
   if (foreign_ != nullptr) std::swap(thread_.timeline, *foreign_);
 }
 
-void Path::Step(uint32_t word) { node_ = FindOrAddChild(thread_, node_, word, word).node; }
+void Path::Step(profile::MethodRef ref) {
+  node_ = FindOrAddChild(thread_, node_, ref, std::to_underlying(ref)).node;
+}
 
 profile::Node* ContextOf(Thread& thread, Timeline& timeline,
-                         std::span<const uint32_t> innermost_first) {
+                         std::span<const profile::MethodRef> innermost_first) {
   Path path(thread, timeline, 0);
-  for (const uint32_t word : innermost_first | std::views::reverse) path.Step(word);
+  for (const profile::MethodRef ref : innermost_first | std::views::reverse) path.Step(ref);
   return path.node();
 }
 

@@ -40,14 +40,14 @@ class TreeClaim {
 // function's address, which `source` describes.
 profile::MethodId SampledMethod(Thread& thread, MethodSource& source, uint64_t key);
 
-// Descends the tree of `timeline` from a node (0 is the root), by method references. While it
-// exists, the thread allocates new nodes from that timeline's chunk.
+// Descends the tree of `timeline` from a node (0 is the root). While it exists, the thread
+// allocates new nodes from that timeline's chunk.
 class Path {
  public:
   Path(Thread& thread, Timeline& timeline, uint32_t from);
   ~Path();
   Path(const Path&) = delete;
-  void Step(uint32_t word);
+  void Step(profile::MethodRef ref);
   profile::Node* node() const { return node_; }
   uint32_t index() const { return static_cast<uint32_t>(node_ - thread_.nodes); }
 
@@ -63,11 +63,11 @@ class Path {
 bool MayReuseNodes(const Thread& thread, const Timeline& timeline);
 
 // Returns the context of a stack in the tree of `timeline`, which is the thread's own or one of
-// Timelines::OpenRow. `innermost_first` contains method references. Never returns null: without
+// Timelines::OpenRow. Never returns null: without
 // space the sample is attributed to an overflow node, as entries are. A method with frames of
 // different types has a node per type.
 profile::Node* ContextOf(Thread& thread, Timeline& timeline,
-                         std::span<const uint32_t> innermost_first);
+                         std::span<const profile::MethodRef> innermost_first);
 
 // Adds to a metric of the profile.
 inline void AddToMetric(Thread& thread, profile::Node* node, uint32_t metric, int64_t value,

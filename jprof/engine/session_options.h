@@ -14,7 +14,7 @@
 
 namespace jprof::engine {
 
-// Tells which events of a trace are kept: kNormal keeps the first ones of each thread, as many as
+// States which events of a trace are kept: kNormal keeps the first ones of each thread, as many as
 // fit into its memory, and kWrap the last ones. kContinuous writes them while the program runs, so
 // that the memory can be used again.
 enum class TraceKeep { kNormal, kWrap, kContinuous };

@@ -90,8 +90,8 @@ void PushOpenFrames(Thread& thread, std::span<const Frame> open_frames) {
     if ((open.method & kFunctionBit) == 0) return;
     if (thread.cursor.top == thread.cursor.limit && !GrowFrames(thread)) return;
     const uint64_t method = open.method & ~kOpenBit;
-    const uint32_t word = thread.session->method_cache().Resolve(thread, method, 0)->word;
-    profile::Node* const node = FindOrAddChild(thread, thread.cursor.top[-1].node, word).node;
+    const profile::MethodRef ref = thread.session->method_cache().Resolve(thread, method, 0)->ref;
+    profile::Node* const node = FindOrAddChild(thread, thread.cursor.top[-1].node, ref).node;
     *thread.cursor.top++ = {method | kOpenBit, open.sp, node};
   }
 }

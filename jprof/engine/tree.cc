@@ -10,6 +10,7 @@ namespace {
 
 using profile::ChildBlock;
 using profile::ChildSlot;
+using profile::MethodRef;
 using profile::Node;
 
 constexpr uint32_t kFirstChunk = 64;          // 4 KiB: most threads are small
@@ -105,20 +106,20 @@ ChildSlot* Place(Thread& thread, Node* parent) {
 // is folded.
 Node* AncestorOf(Thread& thread, Node* node, profile::MethodId method) {
   for (;; node = thread.nodes + node->parent) {
-    if (profile::MethodOf(node->word) == method) return node;
+    if (profile::MethodOf(node->ref) == method) return node;
     if (node->parent == 0) return nullptr;
   }
 }
 
-Node* Make(Thread& thread, uint32_t index, const Node* parent, uint32_t word) {
+Node* Make(Thread& thread, uint32_t index, const Node* parent, MethodRef ref) {
   Node* node = thread.nodes + index;
   *node = Node{};
   node->parent = IndexOf(thread, parent);
-  node->word = word;
+  node->ref = ref;
   return node;
 }
 
-constexpr uint32_t kOverflowWord = profile::PackMethod(FrameKind::kOther, profile::kOverflowMethod);
+constexpr MethodRef kOverflowRef = profile::PackMethod(FrameKind::kOther, profile::kOverflowMethod);
 
 // Returns the visible row for contexts that do not fit below `parent`. If that does not fit either,
 // this is the timeline's own overflow node, below its root.
@@ -136,11 +137,11 @@ Node* Overflow(Thread& thread, Node* parent) {
   }
   const uint32_t index = free != nullptr ? NewNode(thread, true) : 0;
   if (index != 0) {
-    Node* node = Make(thread, index, parent, kOverflowWord);
+    Node* node = Make(thread, index, parent, kOverflowRef);
     *free = {kKey, index};
     return node;
   }
-  return LastOverflow(thread, kOverflowWord);
+  return LastOverflow(thread, kOverflowRef);
 }
 
 // Returns whether recursion is folded: from the start, or once half of the tree's memory is used.
@@ -150,16 +151,16 @@ bool FoldsRecursion(Session& session) {
 
 // Returns the ancestor that represents a child with this method, or null if there is none or if
 // recursion is not folded.
-Node* FoldedChild(Thread& thread, Node* parent, uint32_t word) {
+Node* FoldedChild(Thread& thread, Node* parent, MethodRef ref) {
   if (!FoldsRecursion(*thread.session)) return nullptr;
-  return AncestorOf(thread, parent, profile::MethodOf(word));
+  return AncestorOf(thread, parent, profile::MethodOf(ref));
 }
 
 // Returns the child of `parent` for `key`, and creates it if necessary. Its node is null if there
 // is no space.
-Child Descend(Thread& thread, Node* parent, uint32_t word, uint32_t key) {
+Child Descend(Thread& thread, Node* parent, MethodRef ref, uint32_t key) {
   if (Node* found = Find(thread, parent, key)) return {found, false};
-  if (Node* ancestor = FoldedChild(thread, parent, word)) {
+  if (Node* ancestor = FoldedChild(thread, parent, ref)) {
     if (ChildSlot* slot = Place(thread, parent)) *slot = {key, IndexOf(thread, ancestor)};
     return {ancestor, true};
   }
@@ -168,7 +169,7 @@ Child Descend(Thread& thread, Node* parent, uint32_t word, uint32_t key) {
   const uint32_t index = NewNode(thread);
   ChildSlot* slot = index != 0 ? Place(thread, parent) : nullptr;
   if (slot == nullptr) return {nullptr, true};
-  Node* node = Make(thread, index, parent, word);
+  Node* node = Make(thread, index, parent, ref);
   *slot = {key, index};
   return {node, true};
 }
@@ -198,32 +199,32 @@ void Supersede(Thread& thread, Node* node) {
 
 }  // namespace
 
-Child FindOrAddChild(Thread& thread, Node* parent, uint32_t word, uint32_t key) {
-  if (profile::MethodOf(parent->word) == profile::kOverflowMethod) {
+Child FindOrAddChild(Thread& thread, Node* parent, MethodRef ref, uint32_t key) {
+  if (profile::MethodOf(parent->ref) == profile::kOverflowMethod) {
     ++thread.timeline.record->overflow;
     return {parent, false};
   }
-  const Child child = Descend(thread, parent, word, key);
+  const Child child = Descend(thread, parent, ref, key);
   if (child.node != nullptr) return child;
   ++thread.timeline.record->overflow;
   return {Overflow(thread, parent), true};
 }
 
-Node* AddUnplacedChild(Thread& thread, Node* parent, uint32_t word) {
-  if (Node* ancestor = FoldedChild(thread, parent, word)) return ancestor;
+Node* AddUnplacedChild(Thread& thread, Node* parent, MethodRef ref) {
+  if (Node* ancestor = FoldedChild(thread, parent, ref)) return ancestor;
   const uint32_t index = NewNode(thread);
-  return index != 0 ? Make(thread, index, parent, word) : nullptr;
+  return index != 0 ? Make(thread, index, parent, ref) : nullptr;
 }
 
-Node* LastOverflow(Thread& thread, uint32_t word) {
+Node* LastOverflow(Thread& thread, MethodRef ref) {
   Node* last = thread.nodes + thread.timeline.overflow;
-  last->word = word;
+  last->ref = ref;
   return last;
 }
 
-Node* AddOverflowChild(Thread& thread, const Node* parent, uint32_t word) {
+Node* AddOverflowChild(Thread& thread, const Node* parent, MethodRef ref) {
   const uint32_t index = NewNode(thread, true);
-  return index != 0 ? Make(thread, index, parent, word) : LastOverflow(thread, word);
+  return index != 0 ? Make(thread, index, parent, ref) : LastOverflow(thread, ref);
 }
 
 Node* AddRecords(Thread& thread, uint32_t count) {
@@ -242,21 +243,21 @@ void FoldIfDue(Thread& thread) {
   node->more = 0;
   if (timeline.frames == nullptr) return;  // a row of samples, without a stack
   for (Frame* frame = timeline.frames + 1; frame < thread.cursor.top; ++frame) {
-    const uint32_t word = frame->node->word;
-    node = Descend(thread, node, word, IndexOf(profile::MethodOf(word))).node;
+    const MethodRef ref = frame->node->ref;
+    node = Descend(thread, node, ref, IndexOf(profile::MethodOf(ref))).node;
     if (node == nullptr) return;
     frame->node = node;
   }
 }
 
-void Retype(Thread& thread, Node* node, uint32_t word, bool always) {
+void Retype(Thread& thread, Node* node, MethodRef ref, bool always) {
   if (always || node->entries[0] + node->entries[1] >= kWorthSuperseding) Supersede(thread, node);
-  node->word = word;
+  node->ref = ref;
 }
 
 bool MoveIfLarge(Thread& thread, Node* node, uint32_t count) {
   if (static_cast<int32_t>(count) >= 0) return false;
-  Retype(thread, node, node->word, true);
+  Retype(thread, node, node->ref, true);
   return true;
 }
 
@@ -273,7 +274,7 @@ uint32_t MakeRoot(profile::Writer& writer, Timeline& timeline) {
   const uint32_t first = writer.AllocateNodes(count, true);
   if (first == 0) return 0;
   Node* nodes = writer.nodes();
-  nodes[first].word = profile::PackMethod(FrameKind::kThread, profile::kRootMethod);
+  nodes[first].ref = profile::PackMethod(FrameKind::kThread, profile::kRootMethod);
   nodes[first + 1].parent = first;  // no method reference: unused until needed
   timeline.overflow = first + 1;
   timeline.chunk_next = first + 2;

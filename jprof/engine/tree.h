@@ -20,24 +20,25 @@ struct Child {
   bool created;
 };
 
-// Returns the child of `parent` for the method in `word` (PackMethod), which is created if
-// necessary. Never returns null. `key` distinguishes children: it is the method or, in sampled
-// trees, the whole method reference.
-Child FindOrAddChild(Thread& thread, profile::Node* parent, uint32_t word, uint32_t key);
-inline Child FindOrAddChild(Thread& thread, profile::Node* parent, uint32_t word) {
-  return FindOrAddChild(thread, parent, word, IndexOf(profile::MethodOf(word)));
+// Returns the child of `parent` for the method in `ref`, which is created if necessary. Never
+// returns null. `key` distinguishes children: it is the method or, in sampled trees, the whole
+// method reference.
+Child FindOrAddChild(Thread& thread, profile::Node* parent, profile::MethodRef ref, uint32_t key);
+inline Child FindOrAddChild(Thread& thread, profile::Node* parent, profile::MethodRef ref) {
+  return FindOrAddChild(thread, parent, ref, IndexOf(profile::MethodOf(ref)));
 }
 
 // Returns a new child that is not among its parent's children yet or, where recursion is folded, an
 // ancestor. Returns null if there is no space. It is for trees that keep a node's children in
 // another way (woven.h).
-profile::Node* AddUnplacedChild(Thread& thread, profile::Node* parent, uint32_t word);
-// Returns the timeline's own node, below its root, for contexts that do not fit. Requires a `word`
+profile::Node* AddUnplacedChild(Thread& thread, profile::Node* parent, profile::MethodRef ref);
+// Returns the timeline's own node, below its root, for contexts that do not fit. Requires a `ref`
 // with kOverflowMethod.
-profile::Node* LastOverflow(Thread& thread, uint32_t word);
+profile::Node* LastOverflow(Thread& thread, profile::MethodRef ref);
 // Returns a new node for contexts that do not fit below `parent`, which is not among its children
 // yet, or LastOverflow if there is no space.
-profile::Node* AddOverflowChild(Thread& thread, const profile::Node* parent, uint32_t word);
+profile::Node* AddOverflowChild(Thread& thread, const profile::Node* parent,
+                                profile::MethodRef ref);
 // Returns consecutive zeroed records for anything else, or null if there is no space.
 profile::Node* AddRecords(Thread& thread, uint32_t count);
 
@@ -48,10 +49,10 @@ profile::Node* AddRecords(Thread& thread, uint32_t count);
 // a path is followed.
 void FoldIfDue(Thread& thread);
 
-// Changes the type of `node` to that of `word`. Its counts as another type move to a
+// Changes the type of `node` to that of `ref`. Its counts as another type move to a
 // superseded record if they justify one, or in any case if `always`, as when a counter
-// approaches 2^31 (same word).
-void Retype(Thread& thread, profile::Node* node, uint32_t word, bool always);
+// approaches 2^31 (same method reference).
+void Retype(Thread& thread, profile::Node* node, profile::MethodRef ref, bool always);
 
 // Moves the counts of a node to a superseded record if `count`, one of them, gets too large.
 // Returns whether it did.

@@ -42,7 +42,7 @@ uint32_t IndexOf(const Thread& thread, const Node* node) {
 }
 using profile::IndexOf;
 
-uint32_t KeyOf(const Node* node) { return IndexOf(profile::MethodOf(node->word)); }
+uint32_t KeyOf(const Node* node) { return IndexOf(profile::MethodOf(node->ref)); }
 Node* NodeOf(const Thread& thread, uint32_t child) {
   return WovenNode(thread.nodes, uint64_t{child} * sizeof(Node));
 }
@@ -56,7 +56,7 @@ struct Table {
   uint32_t count = 0;             // a power of two
 
   bool HasSpaceFor(uint32_t children) const { return 2 * children <= kSlotsInRecord * count; }
-  uint32_t Children() const { return IndexOf(profile::MethodOf(records->word)); }
+  uint32_t Children() const { return IndexOf(profile::MethodOf(records->ref)); }
 
   // Finds the slot of a key, or an empty one.
   ChildSlot* SlotFor(uint32_t key) const {
@@ -68,7 +68,7 @@ struct Table {
   }
   void Put(ChildSlot child) const {
     *SlotFor(child.key) = child;
-    ++records->word;
+    records->ref = PackMethod(FrameKind::kBlock, profile::MethodId{Children() + 1});
   }
 };
 
@@ -200,7 +200,7 @@ Thread* WovenThread(Session& session) {
 
 Node* WovenChild(Thread& thread, Node* parent, profile::MethodId method) {
   const TreeClaim tree(thread);
-  if (profile::MethodOf(parent->word) == profile::kOverflowMethod) {
+  if (profile::MethodOf(parent->ref) == profile::kOverflowMethod) {
     ++thread.timeline.record->overflow;
     return parent;
   }
@@ -216,12 +216,13 @@ Node* WovenChild(Thread& thread, Node* parent, profile::MethodId method) {
 // would not be found again.
 Node* WovenOverflow(Thread& thread, Node* parent) {
   const TreeClaim tree(thread);
-  if (profile::MethodOf(parent->word) == profile::kOverflowMethod) return parent;
+  if (profile::MethodOf(parent->ref) == profile::kOverflowMethod) return parent;
   constexpr uint32_t kKey = IndexOf(profile::kOverflowMethod);
-  constexpr uint32_t kWord = profile::PackMethod(FrameKind::kWoven, profile::kOverflowMethod);
+  constexpr profile::MethodRef kRef =
+      profile::PackMethod(FrameKind::kWoven, profile::kOverflowMethod);
   if (Node* found = FindChild(thread, parent, kKey)) return found;
-  if (!HasPlaceFor(thread, parent, kKey)) return LastOverflow(thread, kWord);
-  Node* const child = AddOverflowChild(thread, parent, kWord);
+  if (!HasPlaceFor(thread, parent, kKey)) return LastOverflow(thread, kRef);
+  Node* const child = AddOverflowChild(thread, parent, kRef);
   Place(thread, parent, kKey, child);
   return child;
 }
@@ -230,9 +231,9 @@ Node* WovenOverflow(Thread& thread, Node* parent) {
 // outermost of them has just been entered or is about to return, or the current node has been
 // inlined into one of them.
 Node* WovenLeaf(const Thread& thread, Node* current, std::span<const MethodId> innermost_first) {
-  if (profile::MethodOf(current->word) == profile::kOverflowMethod) return current;
+  if (profile::MethodOf(current->ref) == profile::kOverflowMethod) return current;
   const auto inner_of = [&](const Node* node) {
-    const auto found = std::ranges::find(innermost_first, profile::MethodOf(node->word));
+    const auto found = std::ranges::find(innermost_first, profile::MethodOf(node->ref));
     return found != innermost_first.end()
                ? std::optional(innermost_first.first(found - innermost_first.begin()))
                : std::nullopt;

@@ -10,10 +10,10 @@
 //   contain place / 64.
 // - Children are found as follows, in JprofCounter.java and here. A node has eight slots, in the
 //   memory of `exits` and `child`. A child has the slot of its method id, modulo 8, and may be
-//   found there: its own word identifies its method. If two children compete for a slot, there is a
-//   hash table of all children, by method id: 2^n ChildBlocks, of which the first counts the
-//   children in `word`. The low 28 bits of `more` are its index, the high ones are n. Slots are
-//   then a cache of the table.
+//   found there: its own `ref` identifies its method. If two children compete for a slot, there is
+//   a hash table of all children, by method id: 2^n ChildBlocks, of which the first counts the
+//   children in the method id of its `ref`. The low 28 bits of `more` are its index, the high ones
+//   are n. Slots are then a cache of the table.
 // - There is no stack of frames. While a virtual thread is unmounted, its timeline has at most one
 //   frame above the root, with the node that was current.
 // - Recursion is folded from the start or, above half of the memory, for new contexts only.

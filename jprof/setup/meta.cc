@@ -133,7 +133,7 @@ std::map<std::string, std::string> FingerprintOf(const profile::Meta& meta) {
 }  // namespace
 
 profile::Meta GatherMeta(profile::Jvm jvm, const options::AgentOptions& options,
-                         const engine::Session* session, const ProbeFacts& probe) {
+                         const engine::Session* session, const ProbeMetadata& probe) {
   char directory[4096] = {};
   if (getcwd(directory, sizeof directory) == nullptr) directory[0] = '\0';
   profile::Meta meta = {

@@ -9,7 +9,7 @@
 
 namespace jprof::setup {
 
-struct ProbeFacts {
+struct ProbeMetadata {
   ProbeKind kind = ProbeKind::kNone;
   std::string note;      // why a better probe is not used
   std::string build_id;  // of libjvm.so
@@ -18,6 +18,6 @@ struct ProbeFacts {
 // Returns the metadata. `jvm` is empty for a program without one, and `session` is null if no
 // calls are recorded.
 profile::Meta GatherMeta(profile::Jvm jvm, const options::AgentOptions& options,
-                         const engine::Session* session, const ProbeFacts& probe);
+                         const engine::Session* session, const ProbeMetadata& probe);
 
 }  // namespace jprof::setup

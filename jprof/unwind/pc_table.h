@@ -1,8 +1,8 @@
-// A table of fixed size with facts about code addresses, shared by all threads.
+// A table of fixed size of what is known about code addresses, shared by all threads.
 //
 // - It can be used in a signal handler: it waits for no lock and allocates nothing.
-// - If two threads write the same fact at once, one of them succeeds. A new fact may replace an old
-//   one. A miss is therefore never an error, only slow.
+// - If two threads write the same entry at once, one of them succeeds. A new entry may replace an
+//   old one. A miss is therefore never an error, only slow.
 #pragma once
 
 #include <sys/mman.h>
@@ -14,13 +14,13 @@
 
 namespace jprof::unwind {
 
-// Contains 2^kBits facts, with two places for each address.
-template <typename Fact, int kBits>
+// Contains 2^kBits entries, with two places for each address.
+template <typename Entry, int kBits>
 class PcTable {
-  static_assert(std::is_trivially_copyable_v<Fact>);
+  static_assert(std::is_trivially_copyable_v<Entry>);
 
  public:
-  // Pages without facts use no memory. If the mapping fails, every Read is a miss.
+  // Pages without entries use no memory. If the mapping fails, every Read is a miss.
   PcTable() {
     void* memory = mmap(nullptr, kSlots * sizeof(Slot), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -31,8 +31,8 @@ class PcTable {
   }
   PcTable(const PcTable&) = delete;
 
-  // Returns whether there is a fact about `pc` for which read(fact) returns true. `read` may see a
-  // fact that is being overwritten, with arbitrary content: the copy it makes is valid only if
+  // Returns whether there is an entry of `pc` for which read(entry) returns true. `read` may see
+  // an entry that is being overwritten, with arbitrary content: the copy it makes is valid only if
   // Read returns true.
   template <typename Reader>
   bool Read(uint64_t pc, Reader read) const {
@@ -41,14 +41,14 @@ class PcTable {
       const Slot& slot = slots_[place];
       const uint32_t version = slot.version.load(std::memory_order_acquire);
       if (slot.pc.load(std::memory_order_relaxed) != pc || version % 2 != 0) continue;
-      const bool taken = read(slot.fact);
+      const bool taken = read(slot.entry);
       std::atomic_thread_fence(std::memory_order_acquire);
       return taken && slot.version.load(std::memory_order_relaxed) == version;
     }
     return false;
   }
 
-  void Add(uint64_t pc, const Fact& fact) {
+  void Add(uint64_t pc, const Entry& entry) {
     if (slots_ == nullptr || pc == 0) return;
     Slot& slot = PlaceFor(pc);
     uint32_t version = slot.version.load(std::memory_order_relaxed);
@@ -58,7 +58,7 @@ class PcTable {
     }
     std::atomic_thread_fence(std::memory_order_release);
     slot.pc.store(pc, std::memory_order_relaxed);
-    slot.fact = fact;
+    slot.entry = entry;
     slot.version.store(version + 2, std::memory_order_release);
   }
 
@@ -66,7 +66,7 @@ class PcTable {
   struct alignas(64) Slot {
     std::atomic<uint32_t> version;  // odd while it is being written
     std::atomic<uint64_t> pc;       // 0 if there is none
-    Fact fact;
+    Entry entry;
   };
   static constexpr uint64_t kSlots = uint64_t{1} << kBits;
 

@@ -55,7 +55,7 @@ struct Unwinder::State {
     std::vector<Tables::node_type> tables;
   };
   // Contains the rule for an address, which is valid while the modules are those of `generation`.
-  struct Fact {
+  struct Entry {
     FrameRule rule;
     uint64_t function, generation;
   };
@@ -63,7 +63,7 @@ struct Unwinder::State {
   std::atomic<const Snapshot*> current;
   std::atomic<uint64_t> generation = 0;
   std::atomic<bool> stale = false;
-  PcTable<Fact, 12> facts;
+  PcTable<Entry, 12> entries;
   // Readers are counted in the era in which they begin. A new era begins when all readers of the
   // one before the last have finished: then no reader uses what was replaced in that era.
   std::atomic<uint32_t> era = 0;
@@ -80,7 +80,7 @@ struct Unwinder::State {
   void DropUnmapped();
   void FreeGarbage();
   uint32_t EnterEra();
-  bool FactAt(uint64_t pc, Fact* fact);
+  bool EntryAt(uint64_t pc, Entry* entry);
 };
 
 void Unwinder::State::Publish(Snapshot snapshot) {
@@ -129,22 +129,22 @@ uint32_t Unwinder::State::EnterEra() {
   }
 }
 
-bool Unwinder::State::FactAt(uint64_t pc, Fact* fact) {
+bool Unwinder::State::EntryAt(uint64_t pc, Entry* entry) {
   const uint64_t now = generation;  // read first: the result is at least as new
-  if (facts.Read(pc, [&](const Fact& known) { return (*fact = known).generation == now; })) {
+  if (entries.Read(pc, [&](const Entry& known) { return (*entry = known).generation == now; })) {
     return true;
   }
   const Reading reading(*this);
   const Mapped* mapped = FindMapped(*current.load(), pc);
   if (mapped == nullptr) return false;
   const UnwindTable::Row* row = mapped->table->Find(pc - mapped->low);
-  *fact = {{}, 0, now};
+  *entry = {{}, 0, now};
   if (row != nullptr) {
-    fact->rule = mapped->table->RuleOf(*row);
+    entry->rule = mapped->table->RuleOf(*row);
     const UnwindTable::Row* first = mapped->table->FunctionOf(row);
-    if (first != nullptr) fact->function = mapped->low + first->pc;
+    if (first != nullptr) entry->function = mapped->low + first->pc;
   }
-  facts.Add(pc, *fact);
+  entries.Add(pc, *entry);
   return true;
 }
 
@@ -191,11 +191,11 @@ Unwinder::Step Unwinder::Next(Registers& registers, const StackBounds& stack, bo
   // A call may be the last instruction of its function: its return address then belongs to the next
   // one.
   const uint64_t pc = registers.pc - (interrupted || registers.interrupted ? 0 : 1);
-  State::Fact fact = {};
-  const bool known = state_->FactAt(pc, &fact);
-  if (function != nullptr) *function = fact.function;
+  State::Entry entry = {};
+  const bool known = state_->EntryAt(pc, &entry);
+  if (function != nullptr) *function = entry.function;
   if (!known && pc < kCodeEnd) state_->stale.store(true, std::memory_order_relaxed);
-  return known ? fact.rule.Apply(registers, stack, log) : Step::kUnknown;
+  return known ? entry.rule.Apply(registers, stack, log) : Step::kUnknown;
 }
 
 bool Unwinder::FunctionAt(uint64_t pc, Function* function) const {

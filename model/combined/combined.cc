@@ -47,16 +47,17 @@ std::string HowText(const profile::Reader& reader, size_t time_samples) {
                      coverage ? fmt::format(", {:.1f} % of it covered", coverage->Percent()) : "");
 }
 
-RunFacts FactsOf(const Source& source, const profile::Run& run, size_t time_samples) {
+RunSummary SummaryOf(const Source& source, const profile::Run& run, size_t time_samples) {
   const profile::Reader& reader = source.reader;
-  RunFacts facts = {.run = run, .how = HowText(reader, time_samples)};
-  facts.cpu_seconds = static_cast<double>(reader.CpuNanos()) / 1e9;
+  RunSummary summary = {.run = run, .how = HowText(reader, time_samples)};
+  summary.cpu_seconds = static_cast<double>(reader.CpuNanos()) / 1e9;
   for (const profile::Loss& loss : profile::Losses(reader)) {
-    if (loss.count > 0) facts.notes.push_back(fmt::format("lost: {} {}", loss.count, loss.says));
+    if (loss.count > 0)
+      summary.notes.push_back(fmt::format("lost: {} {}", loss.count, loss.description));
   }
   for (const std::string& damage : reader.damages().Lines())
-    facts.notes.push_back("damaged: " + damage);
-  return facts;
+    summary.notes.push_back("damaged: " + damage);
+  return summary;
 }
 
 uint64_t JavaMethods(Forest& forest) {
@@ -82,7 +83,7 @@ Result<void> AddCounted(Combined& combined, CombinedTreeBuilder& builder, Combin
   if (!forest) return std::unexpected(forest.error());
   if (forest->calls == 0)
     return WrongUse("{} has no calls; record it with jprof calltree", source.reader.directory());
-  view.counted = FactsOf(source, combined.meta.runs.front(), kNoMetric);
+  view.counted = SummaryOf(source, combined.meta.runs.front(), kNoMetric);
   view.counted.calls = forest->calls;
   view.counted.methods = JavaMethods(*forest);
   view.calibrated = time != kNoMetric && forest->metrics[0].calibrated;
@@ -102,10 +103,10 @@ Result<void> AddSampled(Combined& combined, size_t run, CombinedTreeBuilder& bui
   const auto period = static_cast<double>(metrics[metric].period.value);
   Result<Forest> forest = Load(source, metric);
   if (!forest) return std::unexpected(forest.error());
-  RunFacts facts = FactsOf(source, combined.meta.runs[run + 1], metric);
-  facts.samples = forest->metrics[0].raw;
-  facts.methods = JavaMethods(*forest);
-  view.sampled.push_back(std::move(facts));
+  RunSummary summary = SummaryOf(source, combined.meta.runs[run + 1], metric);
+  summary.samples = forest->metrics[0].raw;
+  summary.methods = JavaMethods(*forest);
+  view.sampled.push_back(std::move(summary));
   builder.AddSampled(*forest, run, 0, period);
   return {};
 }
@@ -138,7 +139,7 @@ void MeasureOverlap(CombinedView& view) {
 void EstimateFew(CombinedView& view) {
   const CombinedTree& tree = view.tree;
   const size_t size = tree.contexts.size();
-  std::vector<uint32_t> parent(size, kNoParent);
+  std::vector<NodeIndex> parent(size, kNoNode);
   std::vector<double> samples(size), base(size);
   for (size_t i = 0; i < size; ++i) {
     const CombinedContext& context = tree.contexts[i];
@@ -153,14 +154,14 @@ void EstimateFew(CombinedView& view) {
   AddUpNodes(tree.contexts, view.estimated_all);
 }
 
-double RunSeconds(const RunFacts& facts) {
-  return facts.run.cpu_seconds.value_or(facts.cpu_seconds);
+double RunSeconds(const RunSummary& summary) {
+  return summary.run.cpu_seconds.value_or(summary.cpu_seconds);
 }
 
 // Returns whether the context's time may have been attributed to its caller: it was inlined, or it
 // was called but never sampled and could have been inlined. C2 does not record which instructions
 // belong to the inlined method where it unrolls a loop.
-bool MayHideInCaller(const CombinedTree& tree, uint32_t context) {
+bool MayHideInCaller(const CombinedTree& tree, NodeIndex context) {
   // HotSpot inlines no call that was made less often (MinInliningThreshold).
   constexpr uint64_t kLeastCalls = 250;
   const CombinedContext& self = tree.contexts[context];
@@ -200,14 +201,15 @@ class Differences {
                        view_.sampled[run].run.profile, CleanText(sampled)));
   }
 
-  void Outcome(const RunFacts& facts) {
+  void Outcome(const RunSummary& summary) {
     const profile::Run& first = view_.sampled.front().run;
-    if (facts.run.exit_status && first.exit_status && facts.run.exit_status != first.exit_status) {
+    if (summary.run.exit_status && first.exit_status &&
+        summary.run.exit_status != first.exit_status) {
       Add(3, fmt::format("exit status: {} {}, {} {}", first.profile, *first.exit_status,
-                         facts.run.profile, *facts.run.exit_status));
+                         summary.run.profile, *summary.run.exit_status));
     }
-    if (facts.run.output == profile::Run::Output::kDiffers) {
-      Add(1.5, fmt::format("output: that of {} differs from that of {}", facts.run.profile,
+    if (summary.run.output == profile::Run::Output::kDiffers) {
+      Add(1.5, fmt::format("output: that of {} differs from that of {}", summary.run.profile,
                            first.profile));
     }
   }
@@ -278,7 +280,7 @@ class Differences {
 
 }  // namespace
 
-ContextTimes TimesOf(const CombinedView& view, uint32_t context) {
+ContextTimes TimesOf(const CombinedView& view, NodeIndex context) {
   const CombinedTree& tree = view.tree;
   const TimeModel& times = *view.times;
   ContextTimes found = {.own = times.Of(tree.OwnSamples(context)),
@@ -293,7 +295,7 @@ ContextTimes TimesOf(const CombinedView& view, uint32_t context) {
   return found;
 }
 
-bool IsEstimated(const CombinedView& view, uint32_t context) {
+bool IsEstimated(const CombinedView& view, NodeIndex context) {
   const CombinedContext& at = view.tree.contexts[context];
   return at.is_java && at.calls > 0 && Sum(view.tree.AllSamples(context)) < kFewSamples;
 }
@@ -302,7 +304,7 @@ ProductionTimes ProductionOf(const CombinedView& view) {
   ProductionTimes times(view.context_of.size());
   std::vector<bool> given(view.tree.contexts.size());
   for (size_t row = 0; row < times.size(); ++row) {
-    const uint32_t context = view.context_of[row];
+    const NodeIndex context = view.context_of[row];
     if (context == kNoNode || given[context]) continue;
     given[context] = true;
     const ContextTimes found = TimesOf(view, context);

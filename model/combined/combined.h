@@ -23,7 +23,7 @@ struct Combined {
 };
 
 // The known properties of one run.
-struct RunFacts {
+struct RunSummary {
   profile::Run run;
   std::string how;  // "calltree with folded recursion", "1000 samples per second of CPU time"
   double cpu_seconds = 0;          // of the recorded Java threads; 0 if unknown
@@ -45,12 +45,12 @@ struct CombinedView {
 
   CombinedTree tree;
   std::optional<TimeModel> times;
-  RunFacts counted;
-  std::vector<RunFacts> sampled;
+  RunSummary counted;
+  std::vector<RunSummary> sampled;
   std::vector<RunDifference> differences;
   // Maps a row of the counted profile's merged forest to its context, or to kNoNode if the row was
   // added to its caller's.
-  std::vector<uint32_t> context_of;
+  std::vector<NodeIndex> context_of;
   bool calibrated = false;  // times of the counted run
 
   // These are estimates for contexts with few samples, by context: ns of one run, alone and
@@ -70,11 +70,11 @@ struct ContextTimes {
   Estimate own, all;  // ns
   Estimate share;     // of all in the whole, from 0 to 1
 };
-ContextTimes TimesOf(const CombinedView& view, uint32_t context);
+ContextTimes TimesOf(const CombinedView& view, NodeIndex context);
 
 // Returns whether the context has too few samples for more than an estimate and the upper end of
 // the interval.
-bool IsEstimated(const CombinedView& view, uint32_t context);
+bool IsEstimated(const CombinedView& view, NodeIndex context);
 
 // Returns the production times by row of the counted profile's merged forest.
 ProductionTimes ProductionOf(const CombinedView& view);

@@ -19,7 +19,7 @@ class CombinedContexts {
   ContextTree Take() {
     AddMeasures();
     tree_.threads.push_back({"(all threads)", 0});
-    for (size_t i = 0; i < view_.tree.contexts.size(); ++i) AddContext(static_cast<uint32_t>(i));
+    for (size_t i = 0; i < view_.tree.contexts.size(); ++i) AddContext(static_cast<NodeIndex>(i));
     LinkNodes(tree_.nodes);
     Describe();
     return std::move(tree_);
@@ -40,9 +40,9 @@ class CombinedContexts {
     }
   }
 
-  void AddContext(uint32_t index) {
+  void AddContext(NodeIndex index) {
     const CombinedContext& context = view_.tree.contexts[index];
-    builder_.AddNode(index == 0 ? kNoNode : context.parent, FrameOf(index), 0,
+    builder_.AddNode(index == 0 ? kNoNode : context.parent, FrameOf(index), {},
                      index == 0 ? Letter(FrameKind::kThread) : context.type);
     const Estimate time = TimesOf(view_, index).own;
     tree_.values.insert(
@@ -52,13 +52,13 @@ class CombinedContexts {
     if (view_.tree.has_times) tree_.values.push_back(counted_.Of(context.counted_ns));
   }
 
-  uint32_t FrameOf(uint32_t index) {
+  FrameIndex FrameOf(NodeIndex index) {
     const CombinedContext& context = view_.tree.contexts[index];
     if (index == 0)
       return builder_.AddFrame({"(all threads)", "(all threads)", 0, ExportFrame::Kind::kThread});
-    frame_of_.resize(view_.tree.names.size(), kNoNode);
-    uint32_t& frame = frame_of_[context.name];
-    if (frame != kNoNode) return frame;
+    frame_of_.resize(view_.tree.names.size(), kNoFrame);
+    FrameIndex& frame = frame_of_[context.name];
+    if (frame != kNoFrame) return frame;
     const std::string text = profile::CleanText(view_.tree.names[context.name]);
     ExportFrame made = {.full = text.empty() ? "(unnamed)" : text};
     made.readable = context.is_java ? ReadableMethod(made.full) : made.full;
@@ -84,9 +84,9 @@ class CombinedContexts {
     for (const std::string& note : combined_.meta.notes) notes.push_back(profile::CleanText(note));
     for (const RunDifference& difference : view_.differences)
       notes.push_back(profile::CleanText(difference.text));
-    for (const RunFacts& facts : view_.sampled) {
-      for (const std::string& note : facts.notes)
-        notes.push_back(profile::CleanText(facts.run.profile + ": " + note));
+    for (const RunSummary& summary : view_.sampled) {
+      for (const std::string& note : summary.notes)
+        notes.push_back(profile::CleanText(summary.run.profile + ": " + note));
     }
     if (view_.tree.folded.calls > 0)
       notes.push_back(fmt::format("{} calls of methods that the VM generates are not shown",
@@ -97,7 +97,7 @@ class CombinedContexts {
   const CombinedView& view_;
   ContextTree tree_;
   ContextBuilder builder_;
-  std::vector<uint32_t> frame_of_;  // from name to frame
+  std::vector<FrameIndex> frame_of_;  // from name to frame
   WholeUnits samples_, times_, counted_;
 };
 

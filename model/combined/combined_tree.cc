@@ -8,7 +8,7 @@ namespace jprof::model {
 
 const CombinedTreeBuilder::Name& CombinedTreeBuilder::NameOf(Forest& forest,
                                                              profile::MethodId method) {
-  const uint32_t index = IndexOf(method);
+  const NodeIndex index = IndexOf(method);
   const bool overflow = method == profile::kOverflowMethod;
   if (index >= name_of_.size() && !overflow) name_of_.resize(size_t{index} + 1);
   static thread_local Name overflow_name;
@@ -28,8 +28,8 @@ const CombinedTreeBuilder::Name& CombinedTreeBuilder::NameOf(Forest& forest,
   return name;
 }
 
-uint32_t CombinedTreeBuilder::Append(uint32_t parent, const Name& name) {
-  const auto index = static_cast<uint32_t>(tree_.contexts.size());
+NodeIndex CombinedTreeBuilder::Append(NodeIndex parent, const Name& name) {
+  const auto index = static_cast<NodeIndex>(tree_.contexts.size());
   CombinedContext& context = tree_.contexts.emplace_back();
   context.name = name.id;
   context.parent = parent;
@@ -39,10 +39,10 @@ uint32_t CombinedTreeBuilder::Append(uint32_t parent, const Name& name) {
 }
 
 // Returns the child of that name, or the context of that name on the path to `parent`.
-uint32_t CombinedTreeBuilder::Child(uint32_t parent, const Name& name) {
+NodeIndex CombinedTreeBuilder::Child(NodeIndex parent, const Name& name) {
   const NodeIndex child = children_.Child(tree_.contexts, parent, name.id);
   if (child != tree_.contexts.size()) return child;
-  for (uint32_t at = parent; at != 0; at = tree_.contexts[at].parent) {
+  for (NodeIndex at = parent; at != 0; at = tree_.contexts[at].parent) {
     if (tree_.contexts[at].name != name.id) continue;
     children_.Set(parent, name.id, at);
     return at;
@@ -50,7 +50,7 @@ uint32_t CombinedTreeBuilder::Child(uint32_t parent, const Name& name) {
   return Append(parent, name);
 }
 
-CombinedTreeBuilder::Place CombinedTreeBuilder::PlaceOf(Forest& forest, uint32_t row,
+CombinedTreeBuilder::Place CombinedTreeBuilder::PlaceOf(Forest& forest, NodeIndex row,
                                                         const std::vector<Place>& places) {
   const Row& at = forest.rows.rows[row];
   if (at.parent == kNoNode) return {};
@@ -58,11 +58,11 @@ CombinedTreeBuilder::Place CombinedTreeBuilder::PlaceOf(Forest& forest, uint32_t
   const Name& name = NameOf(forest, at.method);
   if (name.generated) return {parent.java, parent.java, true};
   if (!name.is_java) return {Child(parent.context, name), parent.java, false};
-  const uint32_t context = Child(parent.java, name);
+  const NodeIndex context = Child(parent.java, name);
   return {context, context, false};
 }
 
-void CombinedTreeBuilder::Vote(uint32_t context, char type, double samples, uint64_t calls) {
+void CombinedTreeBuilder::Vote(NodeIndex context, char type, double samples, uint64_t calls) {
   votes_.resize(tree_.contexts.size());
   Votes& best = votes_[context];
   if (std::pair(samples, calls) <= std::pair(best.samples, best.calls)) return;
@@ -71,13 +71,13 @@ void CombinedTreeBuilder::Vote(uint32_t context, char type, double samples, uint
 }
 
 template <typename Has, typename Visit>
-std::vector<uint32_t> CombinedTreeBuilder::AddRows(Forest& forest, const Has& has,
-                                                   const Visit& visit) {
+std::vector<NodeIndex> CombinedTreeBuilder::AddRows(Forest& forest, const Has& has,
+                                                    const Visit& visit) {
   name_of_.assign(forest.names.size(), {});
-  const auto size = static_cast<uint32_t>(forest.rows.rows.size());
+  const auto size = static_cast<NodeIndex>(forest.rows.rows.size());
   std::vector<Place> places(size);
-  std::vector<uint32_t> contexts(size);
-  for (uint32_t i = 0; i < size; ++i) {
+  std::vector<NodeIndex> contexts(size);
+  for (NodeIndex i = 0; i < size; ++i) {
     if (!has(i)) continue;
     places[i] = PlaceOf(forest, i, places);
     contexts[i] = places[i].folded ? kNoNode : places[i].context;
@@ -88,10 +88,10 @@ std::vector<uint32_t> CombinedTreeBuilder::AddRows(Forest& forest, const Has& ha
 
 // Visits the rows depth first: a row whose context is on the path already is an inner call.
 void CombinedTreeBuilder::FindRecursion(const Forest& forest, bool counted,
-                                        const std::vector<uint32_t>& contexts) {
+                                        const std::vector<NodeIndex>& contexts) {
   const std::vector<Row>& rows = forest.rows.rows;
   std::vector<uint32_t> on_path(tree_.contexts.size());
-  const auto counts = [&](uint32_t row) { return contexts[row] != kNoNode && contexts[row] != 0; };
+  const auto counts = [&](NodeIndex row) { return contexts[row] != kNoNode && contexts[row] != 0; };
   const auto enter = [&](NodeIndex at) {
     if (counts(at) && on_path[contexts[at]]++ > 0) {
       tree_.contexts[contexts[at]].recursive = true;
@@ -102,13 +102,13 @@ void CombinedTreeBuilder::FindRecursion(const Forest& forest, bool counted,
   const auto leave = [&](NodeIndex at) {
     if (counts(at)) --on_path[contexts[at]];
   };
-  for (const uint32_t root : forest.rows.roots) VisitNodes(rows, root, enter, leave);
+  for (const NodeIndex root : forest.rows.roots) VisitNodes(rows, root, enter, leave);
 }
 
-std::vector<uint32_t> CombinedTreeBuilder::AddCounted(Forest& forest, size_t time_metric) {
+std::vector<NodeIndex> CombinedTreeBuilder::AddCounted(Forest& forest, size_t time_metric) {
   tree_.has_times = time_metric != kNoMetric;
-  const auto every = [](uint32_t) { return true; };
-  auto contexts = AddRows(forest, every, [&](uint32_t index, const Place& place) {
+  const auto every = [](NodeIndex) { return true; };
+  auto contexts = AddRows(forest, every, [&](NodeIndex index, const Place& place) {
     const Row& row = forest.rows.rows[index];
     CombinedContext& context = tree_.contexts[place.context];
     if (tree_.has_times) {
@@ -129,13 +129,13 @@ std::vector<uint32_t> CombinedTreeBuilder::AddCounted(Forest& forest, size_t tim
   return contexts;
 }
 
-std::vector<uint32_t> CombinedTreeBuilder::AddSampled(Forest& forest, size_t run, size_t metric,
-                                                      double period_ns) {
+std::vector<NodeIndex> CombinedTreeBuilder::AddSampled(Forest& forest, size_t run, size_t metric,
+                                                       double period_ns) {
   tree_.period_ns.resize(tree_.runs);
   tree_.period_ns[run] = period_ns;
   const std::vector<double> all = Cumulative(forest.rows, metric);
-  const auto has_samples = [&](uint32_t index) { return all[index] > 0; };
-  auto contexts = AddRows(forest, has_samples, [&](uint32_t index, const Place& place) {
+  const auto has_samples = [&](NodeIndex index) { return all[index] > 0; };
+  auto contexts = AddRows(forest, has_samples, [&](NodeIndex index, const Place& place) {
     const Row& row = forest.rows.rows[index];
     const auto samples = static_cast<double>(forest.rows.cell(index, metric).raw);
     tree_.samples.resize(tree_.contexts.size() * tree_.runs);

@@ -82,20 +82,20 @@ class CombinedTreeBuilder {
 
   // Returns the context of each row; kNoNode for rows that are added to their caller's.
   // `time_metric` is the metric of the forest with the time, or kNoMetric.
-  std::vector<uint32_t> AddCounted(Forest& forest, size_t time_metric);
+  std::vector<NodeIndex> AddCounted(Forest& forest, size_t time_metric);
   // Returns the context of each row, or 0 for rows without samples of `metric`, which are of
   // other events, such as allocations. `metric` is one of the forest, and one sample of it
   // represents `period_ns`.
-  std::vector<uint32_t> AddSampled(Forest& forest, size_t run, size_t metric, double period_ns);
+  std::vector<NodeIndex> AddSampled(Forest& forest, size_t run, size_t metric, double period_ns);
   CombinedTree Take();
 
   static constexpr size_t kNoMetric = ~size_t{0};
 
  private:
   struct Place {
-    uint32_t context = 0;  // of the row itself
-    uint32_t java = 0;     // the nearest context of a Java method, the parent of Java callees
-    bool folded = false;   // the row is no context, and its values belong to `context`
+    NodeIndex context = 0;  // of the row itself
+    NodeIndex java = 0;     // the nearest context of a Java method, the parent of Java callees
+    bool folded = false;    // the row is no context, and its values belong to `context`
   };
   struct Name {
     uint32_t id = 0;
@@ -105,13 +105,13 @@ class CombinedTreeBuilder {
   // Calls visit(row index, place) for each row for which has(row index) holds. It must hold for the
   // row's callers, too.
   template <typename Has, typename Visit>
-  std::vector<uint32_t> AddRows(Forest& forest, const Has& has, const Visit& visit);
-  Place PlaceOf(Forest& forest, uint32_t row, const std::vector<Place>& places);
+  std::vector<NodeIndex> AddRows(Forest& forest, const Has& has, const Visit& visit);
+  Place PlaceOf(Forest& forest, NodeIndex row, const std::vector<Place>& places);
   const Name& NameOf(Forest& forest, profile::MethodId method);
-  uint32_t Child(uint32_t parent, const Name& name);
-  uint32_t Append(uint32_t parent, const Name& name);
-  void FindRecursion(const Forest& forest, bool counted, const std::vector<uint32_t>& contexts);
-  void Vote(uint32_t context, char type, double samples, uint64_t calls);
+  NodeIndex Child(NodeIndex parent, const Name& name);
+  NodeIndex Append(NodeIndex parent, const Name& name);
+  void FindRecursion(const Forest& forest, bool counted, const std::vector<NodeIndex>& contexts);
+  void Vote(NodeIndex context, char type, double samples, uint64_t calls);
   void SumUp();
 
   CombinedTree tree_;

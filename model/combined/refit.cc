@@ -54,11 +54,11 @@ class MethodTable {
     for (size_t i = 0; i < tree.size(); ++i) {
       if (tree.parent[i] == profile::kNoRecord) continue;
       const uint32_t above = methods[tree.parent[i]];
-      if (tree.former[i]) {
+      if (tree.superseded[i]) {
         methods[i] = above;
         continue;
       }
-      const profile::MethodId method = profile::MethodOf(tree.word[i]);
+      const profile::MethodId method = profile::MethodOf(tree.ref[i]);
       const auto [entry, is_new] = known.try_emplace(IndexOf(method), kOutside);
       if (is_new) entry->second = IndexOfName(method, names);
       methods[i] = entry->second == kOutside ? above : entry->second;
@@ -115,11 +115,11 @@ Result<void> AddCounted(Source& counted, const CountedTime& time, MethodTable& t
     table.methods()[methods[i]].raw += static_cast<double>(tree->metrics[time.index][i]);
   }
   std::vector<char> letters(tree->size());
-  for (size_t i = 0; i < tree->size(); ++i) letters[i] = KeyLetter(tree->word[i], names);
+  for (size_t i = 0; i < tree->size(); ++i) letters[i] = KeyLetter(tree->ref[i], names);
   static_assert(sizeof(profile::Counts) == sizeof(std::array<uint32_t, 4>));
   const calibrate::CountedTree counts = {
       tree->parent,
-      tree->former,
+      tree->superseded,
       letters,
       {reinterpret_cast<const std::array<uint32_t, 4>*>(tree->counts.data()), tree->counts.size()}};
   calibrate::ForEachInterval(counts, [&](uint32_t node, const Key& key, double events) {

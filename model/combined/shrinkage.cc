@@ -5,25 +5,25 @@
 namespace jprof::model {
 namespace {
 
-std::vector<double> Inclusive(std::span<const uint32_t> parent, std::vector<double> values) {
+std::vector<double> Inclusive(std::span<const NodeIndex> parent, std::vector<double> values) {
   for (size_t i = values.size(); i-- > 0;) {
-    if (parent[i] != kNoParent) values[parent[i]] += values[i];
+    if (parent[i] != kNoNode) values[parent[i]] += values[i];
   }
   return values;
 }
 
 // Returns the sum over all roots.
-double OfRoots(std::span<const uint32_t> parent, const std::vector<double>& inclusive) {
+double OfRoots(std::span<const NodeIndex> parent, const std::vector<double>& inclusive) {
   double sum = 0;
   for (size_t i = 0; i < inclusive.size(); ++i) {
-    if (parent[i] == kNoParent) sum += inclusive[i];
+    if (parent[i] == kNoNode) sum += inclusive[i];
   }
   return sum;
 }
 
 }  // namespace
 
-std::vector<double> ShrunkShares(std::span<const uint32_t> parent, std::span<const double> samples,
+std::vector<double> ShrunkShares(std::span<const NodeIndex> parent, std::span<const double> samples,
                                  std::span<const double> base, double weight) {
   const size_t size = parent.size();
   // Keeps every sum of base measures above 0.
@@ -39,10 +39,10 @@ std::vector<double> ShrunkShares(std::span<const uint32_t> parent, std::span<con
   };
   std::vector<double> inclusive(size), own(size);
   for (size_t i = 0; i < size; ++i) {
-    const uint32_t up = parent[i];
-    inclusive[i] = up == kNoParent ? part(all_samples[i], all_base[i], whole_samples, whole_base)
-                                   : inclusive[up] * part(all_samples[i], all_base[i],
-                                                          all_samples[up], all_base[up]);
+    const NodeIndex up = parent[i];
+    inclusive[i] = up == kNoNode ? part(all_samples[i], all_base[i], whole_samples, whole_base)
+                                 : inclusive[up] * part(all_samples[i], all_base[i],
+                                                        all_samples[up], all_base[up]);
     own[i] = inclusive[i] * part(samples[i], own_base[i], all_samples[i], all_base[i]);
   }
   return own;

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-namespace jprof::model {
+#include "model/tree/node.h"
 
-inline constexpr uint32_t kNoParent = 0xffffffffu;
+namespace jprof::model {
 
 // Returns the share of the whole of each context alone, from its samples and a base measure, which
 // is what is known without samples of how the time is divided. Top down (a Polya tree): a context's
@@ -16,7 +16,7 @@ inline constexpr uint32_t kNoParent = 0xffffffffu;
 // they have, and sums of shares hold.
 //
 // Requires columns of equal length, a context's parent before it, and no negative value in `base`.
-std::vector<double> ShrunkShares(std::span<const uint32_t> parent, std::span<const double> samples,
+std::vector<double> ShrunkShares(std::span<const NodeIndex> parent, std::span<const double> samples,
                                  std::span<const double> base, double weight);
 
 // The base measure calls^kCallsPower, with this weight, predicted held-out runs best.

@@ -21,11 +21,11 @@ class ArcContexts {
     for (const ArcThread& thread : trace_.threads)
       tree_.threads.push_back(
           {merged_ ? "(all threads)" : ThreadName(arcs_, thread.tid), thread.tid});
-    frame_of_.resize(arcs_.code->functions().size(), kNoNode);
+    frame_of_.resize(arcs_.code->functions().size(), kNoFrame);
     for (const ArcNode& node : trace_.nodes) AddNode(node);
     LinkNodes(tree_.nodes);
-    std::ranges::stable_sort(tree_.roots, std::greater(), [this](uint32_t root) {
-      return trace_.threads[tree_.nodes[root].thread].instructions;
+    std::ranges::stable_sort(tree_.roots, std::greater(), [this](NodeIndex root) {
+      return trace_.threads[IndexOf(tree_.nodes[root].thread)].instructions;
     });
     tree_.run = DescribeRun(arcs_, trace_);
     return std::move(tree_);
@@ -55,24 +55,25 @@ class ArcContexts {
 
   void AddNode(const ArcNode& node) {
     const bool is_thread = node.parent == kNoNode;
+    const profile::ThreadIndex thread{node.thread};
     const char letter = arcs_.code->functions()[node.function].letter;
     builder_.AddNode(is_thread ? kNoNode : node.parent,
-                     is_thread ? ThreadFrame(node.thread) : FrameOf(node.function), node.thread,
+                     is_thread ? ThreadFrame(thread) : FrameOf(node.function), thread,
                      is_thread       ? 'T'
                      : letter == '-' ? 'O'
                                      : letter);
     for (const auto member : members_) tree_.values.push_back(CountOf(node.*member));
   }
 
-  uint32_t ThreadFrame(uint32_t thread) {
-    const ExportThread& of = tree_.threads[thread];
+  FrameIndex ThreadFrame(profile::ThreadIndex thread) {
+    const ExportThread& of = tree_.threads[IndexOf(thread)];
     const std::string name = of.tid == 0 ? of.name : fmt::format("{} (tid {})", of.name, of.tid);
     return builder_.AddFrame({name, name, 0, ExportFrame::Kind::kThread});
   }
 
-  uint32_t FrameOf(uint32_t number) {
-    uint32_t& frame = frame_of_[number];
-    if (frame != kNoNode) return frame;
+  FrameIndex FrameOf(uint32_t number) {
+    FrameIndex& frame = frame_of_[number];
+    if (frame != kNoFrame) return frame;
     const ArcFunction& function = arcs_.code->functions()[number];
     ExportFrame made = {.full = function.name, .readable = function.name};
     if (function.letter == 'F') {
@@ -91,7 +92,7 @@ class ArcContexts {
   ContextTree tree_;
   ContextBuilder builder_;
   std::vector<uint64_t ArcNode::*> members_;  // by measure
-  std::vector<uint32_t> frame_of_;            // from function to frame
+  std::vector<FrameIndex> frame_of_;          // from function to frame
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/tree/flat_map.h"
+#include "model/tree/node.h"
 
 namespace jprof::model {
 
@@ -32,7 +33,8 @@ struct ArcEntry {
     uint64_t call = 0;
   };
 
-  uint32_t node = 0, function = 0;
+  NodeIndex node = 0;
+  uint32_t function = 0;
   uint64_t call = 0;  // the instruction that called, or 0
   Reason reason = Reason::kRoot;
   bool resolver = false;

@@ -79,7 +79,7 @@ ArcTrace MergeThreads(const ArcTrace& trace) {
   ArcTrace merged = trace;
   merged.nodes = {{}};
   merged.threads = {{.instructions = trace.instructions}};
-  std::vector<uint32_t> places(trace.nodes.size());  // 0 for the root
+  std::vector<NodeIndex> places(trace.nodes.size());  // 0 for the root
   ChildMap children;
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
     const ArcNode& node = trace.nodes[i];

@@ -24,7 +24,7 @@ const KindRow& RowOf(InputKind kind) { return *std::ranges::find(kKinds, kind, &
 void UseTable(Source& source, calibrate::Table table, std::string from) {
   for (calibrate::Metric& metric : table.metrics) {
     if (metric.bias != 0)
-      metric = Rebased(std::move(metric), source.reader.meta().clock.bracket_bias());
+      metric = Rebased(std::move(metric), source.reader.meta().clock.timer_overhead());
   }
   source.table = std::move(table);
   source.table_from = profile::CleanText(from);

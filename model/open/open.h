@@ -1,6 +1,6 @@
-// Opens the directories that jprof records and makes. This is the only door to them: whoever reads
-// profiles asks here what a directory is, and gets what it holds. A new kind is an enumerator, an
-// alternative of Input and a row of kKinds.
+// Opens the directories that jprof records and makes. This is the only interface to them: whoever
+// reads profiles asks here what a directory is, and gets what it holds. A new kind is an
+// enumerator, an alternative of Input and a row of kKinds.
 #pragma once
 
 #include <filesystem>
@@ -49,7 +49,7 @@ struct TableChoice {
 // Opens the directory as what it is. Fails if a file cannot be read or if the table does not fit;
 // the message is for people.
 Result<Input> Open(const std::string& directory, const TableChoice& choice);
-// Opens the directory as one of this kind; the error says why it is none.
+// Opens the directory as one of this kind; the error states why it is none.
 Result<Input> Open(const std::string& directory, InputKind kind, const TableChoice& choice);
 
 // Opens one profile.

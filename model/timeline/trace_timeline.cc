@@ -29,16 +29,16 @@ class TraceVisit {
         unit_(FirstMetric(source)),
         corrector_(unit_.table),
         names_(source.reader),
-        strands_(source.reader.threads().size()) {
-    for (uint32_t i = 0; i < strands_.size(); ++i) strands_[i].ns = StartOf(i);
+        states_(source.reader.threads().size()) {
+    for (uint32_t i = 0; i < states_.size(); ++i) states_[i].ns = StartOf(i);
   }
 
   Result<TraceTotals> Make() {
     const auto read = profile::ReadTrace(
         source_.reader, [&](const TraceEvent& event) { return Add(event) && going_; });
     if (!read) return std::unexpected(read.error());
-    for (uint32_t i = 0; i < strands_.size() && going_; ++i) {
-      totals_.open += strands_[i].open.size();
+    for (uint32_t i = 0; i < states_.size() && going_; ++i) {
+      totals_.open += states_[i].open.size();
       CloseAll(i);
     }
     return totals_;
@@ -47,7 +47,7 @@ class TraceVisit {
  private:
   static constexpr uint32_t kFirstThread = 1;  // track 0 is the process
 
-  struct Strand {
+  struct ThreadState {
     std::vector<profile::MethodId> open;
     std::unordered_map<profile::MethodId, uint32_t> count;  // of open slices
     double ns = 0;
@@ -64,32 +64,32 @@ class TraceVisit {
   // Visits an event of the thread at its present time.
   void Visit(uint32_t thread, const TimelineEvent::What& what) {
     if (!going_) return;
-    const auto ns = static_cast<uint64_t>(std::max<int64_t>(Rounded(strands_[thread].ns), 0));
+    const auto ns = static_cast<uint64_t>(std::max<int64_t>(Rounded(states_[thread].ns), 0));
     going_ = on_event_({.track = kFirstThread + thread, .ns = ns, .what = what});
   }
 
   bool Add(const TraceEvent& event) {
-    Strand& strand = strands_[event.thread];
+    ThreadState& state = states_[event.thread];
     if (event.missing > 0) Gap(event);
-    const profile::MethodId method = profile::MethodOf(event.word);
-    const double value = corrector_.Value(event, KeyLetter(event.word, names_));
-    strand.ns += std::max(value * unit_.info.scale, 0.0);
+    const profile::MethodId method = profile::MethodOf(event.ref);
+    const double value = corrector_.Value(event, KeyLetter(event.ref, names_));
+    state.ns += std::max(value * unit_.info.scale, 0.0);
     if (event.exit) {
       Exit(event.thread, method);
       return going_;
     }
-    strand.open.push_back(method);
-    ++strand.count[method];
+    state.open.push_back(method);
+    ++state.count[method];
     Visit(event.thread, SliceBegin{.name = IndexOf(method),
                                    .text = names_.Of(method),
-                                   .type = Letter(profile::TypeOf(event.word))});
+                                   .type = Letter(profile::TypeOf(event.ref))});
     return going_;
   }
 
   void Gap(const TraceEvent& event) {
     totals_.missing += event.missing;
     CloseAll(event.thread);
-    strands_[event.thread].ns += static_cast<double>(event.skipped) * unit_.info.scale;
+    states_[event.thread].ns += static_cast<double>(event.skipped) * unit_.info.scale;
     const std::string text = fmt::format("{} events are missing", event.missing);
     Visit(event.thread, Instant{.name = text});
   }
@@ -97,24 +97,24 @@ class TraceVisit {
   // Ends the slice, and the slices above it, whose exits are missing. Each slice is visited once,
   // so the time does not depend on how many are open.
   void Exit(uint32_t thread, profile::MethodId method) {
-    const Strand& strand = strands_[thread];
-    const auto count = strand.count.find(method);
-    if (count == strand.count.end() || count->second == 0) {
+    const ThreadState& state = states_[thread];
+    const auto count = state.count.find(method);
+    if (count == state.count.end() || count->second == 0) {
       ++totals_.unmatched;
       return;
     }
-    while (strand.open.back() != method) Close(thread);
+    while (state.open.back() != method) Close(thread);
     Close(thread);
   }
 
   void Close(uint32_t thread) {
-    Strand& strand = strands_[thread];
-    --strand.count[strand.open.back()];
-    strand.open.pop_back();
+    ThreadState& state = states_[thread];
+    --state.count[state.open.back()];
+    state.open.pop_back();
     Visit(thread, SliceEnd());
   }
   void CloseAll(uint32_t thread) {
-    while (!strands_[thread].open.empty()) Close(thread);
+    while (!states_[thread].open.empty()) Close(thread);
   }
 
   Source& source_;
@@ -122,7 +122,7 @@ class TraceVisit {
   TraceUnit unit_;
   LineCorrector corrector_;
   Names names_;
-  std::vector<Strand> strands_;  // by thread
+  std::vector<ThreadState> states_;  // by thread
   TraceTotals totals_;
   bool going_ = true;
 };

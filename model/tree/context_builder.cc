@@ -18,9 +18,9 @@ std::string BuildIdOf(const std::string& path) {
 
 }  // namespace
 
-uint32_t ContextBuilder::AddFrame(ExportFrame frame) {
+FrameIndex ContextBuilder::AddFrame(ExportFrame frame) {
   tree_.frames.push_back(std::move(frame));
-  return static_cast<uint32_t>(tree_.frames.size() - 1);
+  return static_cast<FrameIndex>(tree_.frames.size() - 1);
 }
 
 uint32_t ContextBuilder::ModuleOf(const std::string& path, const std::string& build_id) {
@@ -33,8 +33,9 @@ uint32_t ContextBuilder::ModuleOf(const std::string& path, const std::string& bu
   return known->second;
 }
 
-void ContextBuilder::AddNode(uint32_t parent, uint32_t frame, uint32_t thread, char type) {
-  if (parent == kNoNode) tree_.roots.push_back(static_cast<uint32_t>(tree_.nodes.size()));
+void ContextBuilder::AddNode(NodeIndex parent, FrameIndex frame, profile::ThreadIndex thread,
+                             char type) {
+  if (parent == kNoNode) tree_.roots.push_back(static_cast<NodeIndex>(tree_.nodes.size()));
   ContextNode node;
   node.parent = parent;
   node.frame = frame;

@@ -15,11 +15,11 @@ class ContextBuilder {
     tree.modules.push_back({"[java]", ""});
   }
 
-  uint32_t AddFrame(ExportFrame frame);
+  FrameIndex AddFrame(ExportFrame frame);
   // Returns the index of the module. Reads an empty `build_id` from the file if that still exists.
   uint32_t ModuleOf(const std::string& path, const std::string& build_id);
   // Appends a node. `parent` is kNoNode for a thread. LinkNodes links them when all are there.
-  void AddNode(uint32_t parent, uint32_t frame, uint32_t thread, char type);
+  void AddNode(NodeIndex parent, FrameIndex frame, profile::ThreadIndex thread, char type);
 
  private:
   ContextTree& tree_;

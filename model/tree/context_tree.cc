@@ -98,30 +98,30 @@ class ForestContexts {
   }
 
   void AddNodes() {
-    frame_of_.resize(forest_.names.size(), kNoNode);
+    frame_of_.resize(forest_.names.size(), kNoFrame);
     tree_.nodes.reserve(forest_.rows.rows.size());
     for (const Row& row : forest_.rows.rows) {
       const bool is_thread = row.parent == kNoNode;
-      const uint32_t thread = merged_ ? 0 : row.thread;
+      const profile::ThreadIndex thread = merged_ ? profile::ThreadIndex{} : row.thread;
       builder_.AddNode(row.parent, is_thread ? ThreadFrame(thread) : FrameOf(row), thread,
                        is_thread ? Letter(FrameKind::kThread)
                                  : forest_.names.LetterOf(row.method, row.type, false));
     }
   }
 
-  uint32_t ThreadFrame(uint32_t thread) {
-    const ExportThread& of = tree_.threads[thread];
+  FrameIndex ThreadFrame(profile::ThreadIndex thread) {
+    const ExportThread& of = tree_.threads[IndexOf(thread)];
     const std::string name = of.tid == 0 ? of.name : fmt::format("{} (tid {})", of.name, of.tid);
     return builder_.AddFrame({name, name, 0, ExportFrame::Kind::kThread});
   }
 
   // Returns the frame of a row. Ids with names are dense; only others need a hash table.
-  uint32_t FrameOf(const Row& row) {
+  FrameIndex FrameOf(const Row& row) {
     const uint32_t index = IndexOf(row.method);
-    uint32_t& frame = index < frame_of_.size()
-                          ? frame_of_[index]
-                          : odd_frame_.try_emplace(index, kNoNode).first->second;
-    if (frame == kNoNode) frame = builder_.AddFrame(MakeFrame(row.method));
+    FrameIndex& frame = index < frame_of_.size()
+                            ? frame_of_[index]
+                            : odd_frame_.try_emplace(index, kNoFrame).first->second;
+    if (frame == kNoFrame) frame = builder_.AddFrame(MakeFrame(row.method));
     return frame;
   }
 
@@ -198,8 +198,8 @@ class ForestContexts {
   ContextBuilder builder_;
   std::vector<Column> columns_;
   bool has_preferred_ = false;
-  std::vector<uint32_t> frame_of_;  // from method to frame
-  std::unordered_map<uint32_t, uint32_t> odd_frame_;
+  std::vector<FrameIndex> frame_of_;  // from method to frame
+  std::unordered_map<uint32_t, FrameIndex> odd_frame_;
 };
 
 // Returns the tree with deep recursion folded. `deep` receives every node.
@@ -212,10 +212,10 @@ ContextTree Folded(const ContextTree& tree, DeepRecursion& deep) {
                     .threads = tree.threads};
   ContextBuilder builder(to);
   const size_t measures = tree.measures.size();
-  std::vector<uint32_t> place(tree.nodes.size());
+  std::vector<NodeIndex> place(tree.nodes.size());
   for (size_t i = 0; i < place.size(); ++i) {
     const ContextNode& node = tree.nodes[i];
-    const uint32_t parent = node.parent == kNoNode ? kNoNode : place[node.parent];
+    const NodeIndex parent = node.parent == kNoNode ? kNoNode : place[node.parent];
     place[i] = deep.Add(parent, node.frame);
     if (place[i] == to.nodes.size()) builder.AddNode(parent, node.frame, node.thread, node.type);
     to.values.resize(to.nodes.size() * measures);
@@ -226,7 +226,7 @@ ContextTree Folded(const ContextTree& tree, DeepRecursion& deep) {
   }
   LinkNodes(to.nodes);
   to.roots = tree.roots;
-  for (uint32_t& root : to.roots) root = place[root];
+  for (NodeIndex& root : to.roots) root = place[root];
   return to;
 }
 
@@ -275,7 +275,7 @@ std::string PeriodType(const Measure& measure) {
 std::vector<uint32_t> Levels(const ContextTree& tree) {
   std::vector<uint32_t> levels(tree.nodes.size());
   for (size_t i = 0; i < levels.size(); ++i) {
-    const uint32_t parent = tree.nodes[i].parent;
+    const NodeIndex parent = tree.nodes[i].parent;
     if (parent != kNoNode) levels[i] = levels[parent] + 1;
   }
   return levels;
@@ -300,7 +300,7 @@ std::vector<int64_t> InclusiveAtLeast0(const ContextTree& tree, size_t measure) 
   std::vector<int64_t> sums(tree.nodes.size());
   for (size_t i = sums.size(); i-- > 0;) {
     sums[i] = AddSaturating(sums[i], AtLeast0(tree.Value(i, measure)));
-    const uint32_t parent = tree.nodes[i].parent;
+    const NodeIndex parent = tree.nodes[i].parent;
     if (parent != kNoNode) sums[parent] = AddSaturating(sums[parent], sums[i]);
   }
   return sums;

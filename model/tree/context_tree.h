@@ -51,8 +51,8 @@ struct ExportThread {
 };
 
 struct ContextNode : Node {  // a thread is a root
-  uint32_t frame = 0;
-  uint32_t thread = 0;
+  FrameIndex frame{};
+  profile::ThreadIndex thread{};
   char type = '?';  // the letter of reports
 };
 
@@ -68,12 +68,16 @@ struct ContextTree {
   std::vector<Measure> measures;
   size_t preferred = 0;  // the measure that a reader shows first
   std::vector<ContextNode> nodes;
-  std::vector<int64_t> values;  // [node * measures + measure], of the node alone
-  std::vector<uint32_t> roots;  // the busiest thread first
+  std::vector<int64_t> values;   // [node * measures + measure], of the node alone
+  std::vector<NodeIndex> roots;  // the busiest thread first
   std::vector<ExportFrame> frames;
   std::vector<ExportModule> modules;
   std::vector<ExportThread> threads;
 
+  const ExportFrame& FrameOf(const ContextNode& node) const { return frames[IndexOf(node.frame)]; }
+  const ExportThread& ThreadOf(const ContextNode& node) const {
+    return threads[IndexOf(node.thread)];
+  }
   int64_t Value(size_t node, size_t measure) const {
     return values[node * measures.size() + measure];
   }

@@ -4,14 +4,13 @@
 
 namespace jprof::model {
 
-uint32_t DeepRecursion::Add(uint32_t parent, uint32_t frame) {
-  const uint32_t level = parent == kNone ? 0 : contexts_[parent].level + 1;
-  const auto next = static_cast<uint32_t>(contexts_.size());
+NodeIndex DeepRecursion::Add(NodeIndex parent, FrameIndex frame) {
+  const uint32_t level = parent == kNoNode ? 0 : contexts_[parent].level + 1;
+  const auto next = static_cast<NodeIndex>(contexts_.size());
   if (level > whole_) {
-    const uint32_t known = OnStack(parent, frame);
-    const uint32_t at = known != kNone
-                            ? known
-                            : deep_.try_emplace(uint64_t{parent} << 32 | frame, next).first->second;
+    const NodeIndex known = OnStack(parent, frame);
+    const uint64_t key = uint64_t{parent} << 32 | IndexOf(frame);
+    const NodeIndex at = known != kNoNode ? known : deep_.try_emplace(key, next).first->second;
     folded_ += at != next;
     if (at != next) return at;
   }
@@ -19,11 +18,11 @@ uint32_t DeepRecursion::Add(uint32_t parent, uint32_t frame) {
   return next;
 }
 
-uint32_t DeepRecursion::OnStack(uint32_t parent, uint32_t frame) const {
-  for (uint32_t at = parent; contexts_[at].level > whole_; at = contexts_[at].parent) {
+NodeIndex DeepRecursion::OnStack(NodeIndex parent, FrameIndex frame) const {
+  for (NodeIndex at = parent; contexts_[at].level > whole_; at = contexts_[at].parent) {
     if (contexts_[at].frame == frame) return at;
   }
-  return kNone;
+  return kNoNode;
 }
 
 std::string DeepRecursionText(uint64_t folded, uint32_t whole) {

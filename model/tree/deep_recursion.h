@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "model/tree/node.h"
+
 namespace jprof::model {
 
 inline constexpr uint32_t kWholeFrames = 512;
@@ -19,25 +21,24 @@ class DeepRecursion {
   explicit DeepRecursion(uint32_t whole = kWholeFrames) : whole_(whole) {}
 
   struct Context {
-    uint32_t parent = kNone;
-    uint32_t frame = 0;
+    NodeIndex parent = kNoNode;
+    FrameIndex frame{};
     uint32_t level = 0;  // 0 for a thread
   };
-  static constexpr uint32_t kNone = 0xffffffffu;
 
-  // Adds the context of `frame` below the context `parent`, which is kNone for a thread. Returns
+  // Adds the context of `frame` below the context `parent`, which is kNoNode for a thread. Returns
   // its number in contexts(), or that of the known context that it is folded into.
-  uint32_t Add(uint32_t parent, uint32_t frame);
+  NodeIndex Add(NodeIndex parent, FrameIndex frame);
 
   const std::vector<Context>& contexts() const { return contexts_; }  // parents first
   uint64_t folded() const { return folded_; }                         // how many became a known one
 
  private:
-  uint32_t OnStack(uint32_t parent, uint32_t frame) const;
+  NodeIndex OnStack(NodeIndex parent, FrameIndex frame) const;
 
   uint32_t whole_;
   std::vector<Context> contexts_;
-  std::unordered_map<uint64_t, uint32_t> deep_;  // parent and frame -> context
+  std::unordered_map<uint64_t, NodeIndex> deep_;  // parent and frame -> context
   uint64_t folded_ = 0;
 };
 

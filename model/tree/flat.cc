@@ -38,7 +38,7 @@ class Summer {
       return true;
     };
     const auto leave = [&](NodeIndex at) { --on_path[of_row_[at]]; };
-    for (const uint32_t root : rows_.roots) VisitNodes(rows_.rows, root, enter, leave);
+    for (const NodeIndex root : rows_.roots) VisitNodes(rows_.rows, root, enter, leave);
   }
 
   std::vector<MethodSum> Take() {

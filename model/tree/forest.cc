@@ -17,7 +17,7 @@ static_assert(sizeof(profile::Counts) == sizeof(std::array<uint32_t, 4>));
 // Returns the variance of an interval. One event in `bracket_period` measures its handler, and
 // subtracts that many times its cost from the next interval. This is right on average, with about
 // (period - 1) times the square of the handler's cost as each interval's variance.
-double BracketVariance(const profile::Reader& reader, const profile::CallTree& tree) {
+double TimerOverheadVariance(const profile::Reader& reader, const profile::CallTree& tree) {
   double own = 0;
   for (const profile::Thread& thread : reader.threads())
     own += static_cast<double>(thread.record.own_ticks);
@@ -66,25 +66,25 @@ std::vector<calibrate::Correction> CorrectAll(const Source& source, const profil
   std::vector<calibrate::Correction> corrections(metrics.size());
   if (!source.table) return corrections;
   std::vector<char> letters(tree.size());
-  for (size_t i = 0; i < tree.size(); ++i) letters[i] = KeyLetter(tree.word[i], names);
+  for (size_t i = 0; i < tree.size(); ++i) letters[i] = KeyLetter(tree.ref[i], names);
   std::vector<calibrate::Kept> kept;
   const bool exact = std::ranges::any_of(source.table->metrics,
                                          [](const auto& metric) { return !metric.probes.empty(); });
   for (size_t i = 0; exact && i < tree.size(); ++i) {
-    const profile::MethodName method = names.Parts(profile::MethodOf(tree.word[i]));
+    const profile::MethodName method = names.Parts(profile::MethodOf(tree.ref[i]));
     kept.push_back(calibrate::KeptOf(
         method.signature, method.flags & (profile::kMethodStatic | profile::kMethodNative)));
   }
   const calibrate::CountedTree counted = {
       tree.parent,
-      tree.former,
+      tree.superseded,
       letters,
       {reinterpret_cast<const std::array<uint32_t, 4>*>(tree.counts.data()), tree.counts.size()},
       kept};
   for (size_t m = 0; m < metrics.size(); ++m) {
     const calibrate::Metric* metric = source.table->Find(metrics[m].name);
     if (metric == nullptr || metrics[m].is_samples()) continue;
-    const double variance = metrics[m].is_time() ? BracketVariance(source.reader, tree) : 0;
+    const double variance = metrics[m].is_time() ? TimerOverheadVariance(source.reader, tree) : 0;
     corrections[m] = calibrate::Correct(counted, *metric, variance);
   }
   return corrections;
@@ -151,8 +151,8 @@ void AddUp(Forest& forest) {
 
 // Replaces method ids, so that each is a symbol and no longer one of its addresses.
 void NameBySymbol(profile::CallTree& tree, const Names& names) {
-  for (uint32_t& word : tree.word) {
-    word = profile::PackMethod(profile::TypeOf(word), names.Canonical(profile::MethodOf(word)));
+  for (profile::MethodRef& ref : tree.ref) {
+    ref = profile::PackMethod(profile::TypeOf(ref), names.Canonical(profile::MethodOf(ref)));
   }
 }
 

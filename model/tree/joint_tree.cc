@@ -58,8 +58,8 @@ std::string ComparableName(const profile::MethodName& parts, std::string_view na
          profile::CleanText(parts.signature);
 }
 
-std::vector<uint32_t> JointTree::PathTo(uint32_t context) const {
-  std::vector<uint32_t> path;
+std::vector<NodeIndex> JointTree::PathTo(NodeIndex context) const {
+  std::vector<NodeIndex> path;
   for (; context != 0; context = contexts[context].parent) path.push_back(context);
   std::ranges::reverse(path);
   return path;
@@ -79,7 +79,7 @@ uint32_t JointTreeBuilder::NameOf(Forest& forest, profile::MethodId method) {
   return known = entry->second;
 }
 
-uint32_t JointTreeBuilder::Child(uint32_t parent, uint32_t name) {
+NodeIndex JointTreeBuilder::Child(NodeIndex parent, uint32_t name) {
   const NodeIndex child = children_.Child(tree_.contexts, parent, name);
   if (child == tree_.contexts.size()) {
     Context& context = tree_.contexts.emplace_back();
@@ -93,10 +93,10 @@ uint32_t JointTreeBuilder::Child(uint32_t parent, uint32_t name) {
 void JointTreeBuilder::Add(Forest& forest, size_t side) {
   name_of_.assign(forest.names.size(), kUnnamed);
   const std::vector<Row>& rows = forest.rows.rows;
-  std::vector<uint32_t> context_of(rows.size());
+  std::vector<NodeIndex> context_of(rows.size());
   for (size_t i = 0; i < rows.size(); ++i) {
     const Amount amount = AmountOf(forest, i);
-    const uint32_t parent = rows[i].parent == kNoNode ? 0 : context_of[rows[i].parent];
+    const NodeIndex parent = rows[i].parent == kNoNode ? 0 : context_of[rows[i].parent];
     const uint32_t name = rows[i].parent == kNoNode ? kUnnamed : NameOf(forest, rows[i].method);
     if (name == kFolded && parent != 0) tree_.folded[side] += amount;
     context_of[i] = name == kFolded || name == kUnnamed ? parent : Child(parent, name);

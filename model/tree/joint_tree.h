@@ -42,7 +42,7 @@ struct JointTree {
   std::array<Amount, 2> folded = {};  // the values of folded frames, which count for a caller
 
   // Returns the path to the context, callers first, without context 0.
-  std::vector<uint32_t> PathTo(uint32_t context) const;
+  std::vector<NodeIndex> PathTo(NodeIndex context) const;
 };
 
 class JointTreeBuilder {
@@ -59,7 +59,7 @@ class JointTreeBuilder {
 
  private:
   uint32_t NameOf(Forest& forest, profile::MethodId method);
-  uint32_t Child(uint32_t parent, uint32_t name);
+  NodeIndex Child(NodeIndex parent, uint32_t name);
   void SumUp();
   void SumMethods();
 

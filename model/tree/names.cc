@@ -100,10 +100,10 @@ std::string Names::Mark(profile::MethodId method, FrameKind in_node, bool static
   return {LetterOf(method, in_node, static_letters), ':'};
 }
 
-char KeyLetter(uint32_t word, const Names& names) {
-  const profile::MethodId method = profile::MethodOf(word);
+char KeyLetter(profile::MethodRef ref, const Names& names) {
+  const profile::MethodId method = profile::MethodOf(ref);
   if (method == profile::kOverflowMethod) return Letter(FrameKind::kOther);
-  return Letter(profile::TypeOf(word), names.IsStatic(method));
+  return Letter(profile::TypeOf(ref), names.IsStatic(method));
 }
 
 }  // namespace jprof::model

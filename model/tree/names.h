@@ -53,6 +53,6 @@ class Names {
 };
 
 // Returns a record's type letter as calibration keys have it: lower case if static, O for overflow.
-char KeyLetter(uint32_t word, const Names& names);
+char KeyLetter(profile::MethodRef ref, const Names& names);
 
 }  // namespace jprof::model

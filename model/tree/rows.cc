@@ -16,7 +16,7 @@ int64_t Sum(int64_t a, int64_t b) {
 // Counts calls and samples by type, for the few rows that had several types.
 class TypeVotes {
  public:
-  void Add(Row& row, uint32_t index, FrameKind type, uint64_t seen) {
+  void Add(Row& row, NodeIndex index, FrameKind type, uint64_t seen) {
     if (row.type == type && !row.mixed) return;
     std::array<uint64_t, 16>& votes = votes_[index];
     if (!row.mixed) votes[static_cast<size_t>(row.type)] = row.calls + row.samples + 1;
@@ -27,7 +27,7 @@ class TypeVotes {
   }
 
  private:
-  std::unordered_map<uint32_t, std::array<uint64_t, 16>> votes_;
+  std::unordered_map<NodeIndex, std::array<uint64_t, 16>> votes_;
 };
 
 class Builder {
@@ -42,15 +42,15 @@ class Builder {
   }
 
   void Add(uint32_t record) {
-    const uint32_t index = PlaceOf(record);
+    const NodeIndex index = PlaceOf(record);
     row_of_[record] = index;
     Row& row = rows_.rows[index];
-    if (!tree_.former[record] && row.context != record) row.context = kNoNode;
+    if (!tree_.superseded[record] && row.context != record) row.context = profile::kNoRecord;
     const profile::Counts& counts = tree_.counts[record];
     const uint64_t calls = uint64_t{counts.entries[0]} + counts.entries[1];
     const uint64_t exits = uint64_t{counts.exits[0]} + counts.exits[1];
     const uint64_t samples = SamplesOf(record);
-    votes_.Add(row, index, profile::TypeOf(tree_.word[record]), calls + samples);
+    votes_.Add(row, index, profile::TypeOf(tree_.ref[record]), calls + samples);
     row.calls += calls;
     row.samples += samples;
     row.dispatches += tree_.dispatches[record];
@@ -80,22 +80,22 @@ class Builder {
     return samples;
   }
 
-  uint32_t PlaceOf(uint32_t record) {
-    if (tree_.former[record]) return row_of_[tree_.parent[record]];
+  NodeIndex PlaceOf(uint32_t record) {
+    if (tree_.superseded[record]) return row_of_[tree_.parent[record]];
     const bool is_root = tree_.parent[record] == profile::kNoRecord;
-    const uint32_t parent = is_root ? kNoNode : row_of_[tree_.parent[record]];
+    const NodeIndex parent = is_root ? kNoNode : row_of_[tree_.parent[record]];
     if (merge_ == Merge::kContexts || (is_root && merge_ == Merge::kSiblings))
       return Append(record, parent);
-    const uint32_t method = IndexOf(profile::MethodOf(tree_.word[record]));
+    const uint32_t method = IndexOf(profile::MethodOf(tree_.ref[record]));
     const NodeIndex known = children_.Child(rows_.rows, parent, method);
     return known == rows_.rows.size() ? Append(record, parent) : known;
   }
 
-  uint32_t Append(uint32_t record, uint32_t parent) {
-    const uint32_t index = static_cast<uint32_t>(rows_.rows.size());
+  NodeIndex Append(uint32_t record, NodeIndex parent) {
+    const auto index = static_cast<NodeIndex>(rows_.rows.size());
     Row row;
-    row.method = profile::MethodOf(tree_.word[record]);
-    row.type = profile::TypeOf(tree_.word[record]);
+    row.method = profile::MethodOf(tree_.ref[record]);
+    row.type = profile::TypeOf(tree_.ref[record]);
     row.parent = parent;
     row.thread = tree_.thread[record];
     row.level = parent == kNoNode ? 0 : rows_.rows[parent].level + 1;
@@ -112,8 +112,8 @@ class Builder {
   Merge merge_;
   Rows rows_;
   TypeVotes votes_;
-  std::vector<uint32_t> row_of_;  // from record to row
-  ChildMap children_;             // by method, when merging
+  std::vector<NodeIndex> row_of_;  // from record to row
+  ChildMap children_;              // by method, when merging
 };
 
 }  // namespace

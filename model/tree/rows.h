@@ -19,9 +19,9 @@ struct Row : Node {  // a thread is a root
   uint64_t calls = 0;
   uint64_t callees = 0;  // calls that it made (CEE)
   uint64_t dispatches = 0;
-  uint64_t samples = 0;        // taken in it, of all events
-  uint32_t thread = 0;         // index into the reader's threads; of the first one if merged
-  uint32_t context = kNoNode;  // the record of its only context, kNoNode if it has several
+  uint64_t samples = 0;                   // taken in it, of all events
+  profile::ThreadIndex thread{};          // the first one if merged
+  uint32_t context = profile::kNoRecord;  // the record of its only context, if it has only one
   uint32_t level = 0;
   FrameKind type = FrameKind::kNone;  // the one most calls or samples had
   bool mixed = false;                 // there were others
@@ -44,9 +44,9 @@ struct Cell {
 struct Rows {
   size_t metric_count = 0;
   std::vector<Row> rows;
-  std::vector<Cell> cells;      // [row * metric_count + metric]
-  std::vector<uint32_t> roots;  // in the order of the file
-  uint64_t open_frames = 0;     // entries without an exit, of methods still running
+  std::vector<Cell> cells;       // [row * metric_count + metric]
+  std::vector<NodeIndex> roots;  // in the order of the file
+  uint64_t open_frames = 0;      // entries without an exit, of methods still running
 
   const Cell& cell(size_t row, size_t metric) const { return cells[row * metric_count + metric]; }
 };

@@ -44,7 +44,7 @@ std::vector<std::string> Notes(const Source& source) {
   const std::string folded = profile::FoldedText(reader.header());
   if (!folded.empty()) notes.push_back(folded);
   for (const profile::Loss& loss : profile::Losses(reader)) {
-    if (loss.count > 0) notes.push_back(fmt::format("lost: {} {}", loss.count, loss.says));
+    if (loss.count > 0) notes.push_back(fmt::format("lost: {} {}", loss.count, loss.description));
   }
   for (const std::string& damage : reader.damages().Lines()) notes.push_back("damaged: " + damage);
   return notes;

@@ -13,18 +13,18 @@ TraceUnit FirstMetric(const Source& source) {
 }
 
 double LineCorrector::Value(const profile::TraceEvent& event, char letter) {
-  Strand& strand = strands_[event.thread];
-  if (event.missing > 0) strand = {};
-  const char top = strand.stack.empty() ? Letter(FrameKind::kThread) : strand.stack.back();
-  calibrate::Key key = {strand.previous, top, EventKind::kEntry, letter};
+  ExecutionState& state = states_[event.thread];
+  if (event.missing > 0) state = {};
+  const char top = state.stack.empty() ? Letter(FrameKind::kThread) : state.stack.back();
+  calibrate::Key key = {state.previous, top, EventKind::kEntry, letter};
   if (event.exit) {
-    if (!strand.stack.empty()) strand.stack.pop_back();
-    const char parent = strand.stack.empty() ? Letter(FrameKind::kThread) : strand.stack.back();
-    key = {strand.previous, letter, EventKind::kExit, parent};
+    if (!state.stack.empty()) state.stack.pop_back();
+    const char parent = state.stack.empty() ? Letter(FrameKind::kThread) : state.stack.back();
+    key = {state.previous, letter, EventKind::kExit, parent};
   } else {
-    strand.stack.push_back(letter);
+    state.stack.push_back(letter);
   }
-  strand.previous = key.event;
+  state.previous = key.event;
   const double delta = static_cast<double>(event.delta);
   if (metric_ == nullptr) return delta;
   const calibrate::Overhead& cost = Cost(key);

@@ -32,7 +32,7 @@ class LineCorrector {
   double Value(const profile::TraceEvent& event, char letter);
 
  private:
-  struct Strand {
+  struct ExecutionState {
     std::string stack;  // letters
     EventKind previous = EventKind::kEntry;
   };
@@ -40,7 +40,7 @@ class LineCorrector {
   const calibrate::Overhead& Cost(const calibrate::Key& key);
 
   const calibrate::Metric* metric_;
-  std::unordered_map<uint32_t, Strand> strands_;
+  std::unordered_map<uint32_t, ExecutionState> states_;
   std::unordered_map<uint32_t, calibrate::Overhead> known_;
 };
 

@@ -22,6 +22,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "common/frame_kind.h"
 
@@ -47,17 +48,23 @@ inline constexpr char kSpreadFile[] = "spread";       // how they differ (spread
 enum class MethodId : uint32_t {};
 constexpr uint32_t IndexOf(MethodId method) { return static_cast<uint32_t>(method); }
 
-// The method reference of a node or an event has the type in its top 4 bits and the method id in
-// the low 28.
+// A method and its type, of a node or an event: the type in the top 4 bits, the method id in the
+// low 28.
+enum class MethodRef : uint32_t {};
 inline constexpr uint32_t kMethodBits = 28;
 inline constexpr uint32_t kMethodMask = (1u << kMethodBits) - 1;
 inline constexpr MethodId kRootMethod{0};  // the thread row; none where a method is optional
 inline constexpr MethodId kOverflowMethod{kMethodMask};  // contexts past the memory cap
-constexpr uint32_t PackMethod(FrameKind type, MethodId method) {
-  return static_cast<uint32_t>(type) << kMethodBits | IndexOf(method);
+constexpr MethodRef PackMethod(FrameKind type, MethodId method) {
+  return MethodRef{static_cast<uint32_t>(type) << kMethodBits | IndexOf(method)};
 }
-constexpr FrameKind TypeOf(uint32_t word) { return static_cast<FrameKind>(word >> kMethodBits); }
-constexpr MethodId MethodOf(uint32_t word) { return MethodId{word & kMethodMask}; }
+constexpr FrameKind TypeOf(MethodRef ref) {
+  return static_cast<FrameKind>(std::to_underlying(ref) >> kMethodBits);
+}
+constexpr MethodId MethodOf(MethodRef ref) {
+  return MethodId{std::to_underlying(ref) & kMethodMask};
+}
+inline constexpr MethodRef kNoMethodRef{0};  // of an unused record; none where one is optional
 
 struct ChildSlot {
   // Distinguishes children: the method id, in sampled trees id and type. It is 0 if empty.
@@ -68,14 +75,14 @@ struct ChildSlot {
 // One calling context, which occupies one cache line. Invariants:
 //
 // - parent < own index (a root's parent is 0).
-// - Node 0 is never used; `word` 0 means an unused record.
+// - Node 0 is never used; `ref` is kNoMethodRef in an unused record.
 // - A node of type kWoven counts entries in one 64-bit number, entries[0] and [1], and each entry
 //   has exactly one exit: `exits` and `child` are slots for children (jprof/engine/woven.h).
 // - When the method of a context changes type (I -> J -> R), or when its counters approach 2^31,
 //   its values move to a *superseded* record, which has the same method, the old type, the live
 //   node as its parent, and more == kSuperseded.
 struct Node {
-  uint32_t word = 0;  // PackMethod(type, id); of type kBlock if this record is a ChildBlock
+  MethodRef ref{};  // of type kBlock if this record is a ChildBlock
   uint32_t parent = 0;
   // Entries and exits of this method. [0] counts those whose previous event was an entry, [1] those
   // whose previous event was an exit.
@@ -90,7 +97,7 @@ inline constexpr uint32_t kSuperseded = 0xffffffffu;
 static_assert(sizeof(Node) == 64 && offsetof(Node, child) == 40);
 
 struct ChildBlock {
-  uint32_t word = PackMethod(FrameKind::kBlock, kRootMethod);
+  MethodRef ref = PackMethod(FrameKind::kBlock, kRootMethod);
   uint32_t next = 0;  // index of the next block, 0 if there is none
   ChildSlot child[7] = {};
 };
@@ -262,12 +269,11 @@ struct TraceBlock {
 static_assert(sizeof(TraceBlock) == 40);
 
 // One metric of one trained event. For an entry, `from` is the running method and `to` the entered
-// one. For an exit, `from` is the exiting method and `to` the one it returns to. Both are method
-// references as in Node.
+// one. For an exit, `from` is the exiting method and `to` the one it returns to.
 struct TrainRecord {
   uint32_t delta = 0;  // of the metric since the previous event on this thread; kDirty if not clean
-  uint32_t from = 0;
-  uint32_t to = 0;
+  MethodRef from{};
+  MethodRef to{};
   uint16_t handler = 0;  // ticks inside the handler if this was a timed event, else 0
   uint8_t previous = 0;  // EventKind
   uint8_t event = 0;     // EventKind | number of the metric << 1

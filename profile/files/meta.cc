@@ -131,7 +131,7 @@ void Read(const JsonFields& fields, Jvm& jvm) {
 
 }  // namespace
 
-double Clock::bracket_bias() const {
+double Clock::timer_overhead() const {
   return bracket_period > 1 ? bracket_ticks * (1 - 1 / static_cast<double>(bracket_period)) : 0;
 }
 

@@ -61,7 +61,7 @@ struct Clock {
   uint64_t bracket_period = 0;  // one event in this many is timed; 0 if none
   // Returns the part of the timer overhead that remains in each interval: the time measured for one
   // event stands for all events of its period, of which only this one was timed.
-  double bracket_bias() const;
+  double timer_overhead() const;
   bool operator==(const Clock&) const = default;
 };
 

@@ -115,8 +115,8 @@ Meta MetaOf(const std::vector<Reader>& readers) {
 }
 
 // Sets the merged overhead of timed events, which calibration subtracts, to the mean by calls.
-void SetBracket(const std::vector<Reader>& readers, const MergedControl& control,
-                MergedMeta& merged, Meta& meta) {
+void SetTimerOverhead(const std::vector<Reader>& readers, const MergedControl& control,
+                      MergedMeta& merged, Meta& meta) {
   double sum = 0;
   double calls = 0;
   for (size_t i = 0; i < readers.size(); ++i) {
@@ -196,7 +196,7 @@ Result<void> AddInputs(std::vector<Reader>& readers, const MergeOptions& options
 Result<void> WriteTexts(const std::vector<Reader>& readers, const MergedControl& control,
                         const std::string& directory, MergedMeta& merged) {
   Meta meta = MetaOf(readers);
-  SetBracket(readers, control, merged, meta);
+  SetTimerOverhead(readers, control, merged, meta);
   const std::string table = CalibrationOf(readers, merged, meta);
   const auto file = [&](const char* name) { return fmt::format("{}/{}", directory, name); };
   auto written = WriteWholeFile(file(kMetaFile), ToJson(meta));

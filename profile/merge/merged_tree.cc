@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "profile/files/class_name.h"
 #include "profile/files/out_file.h"
@@ -92,17 +93,17 @@ MergedTree::MergedTree(size_t metric_count, bool sampled)
     : metric_count_(metric_count), sampled_(sampled), table_(1024, kNoRecord) {}
 
 uint32_t MergedTree::AddThread() {
-  contexts_.push_back({.word = PackMethod(FrameKind::kThread, kRootMethod)});
+  contexts_.push_back({.ref = PackMethod(FrameKind::kThread, kRootMethod)});
   slot_of_.push_back(kNoRecord);
   return static_cast<uint32_t>(contexts_.size() - 1);
 }
 
-uint32_t MergedTree::KeyOf(uint32_t word) const {
-  return sampled_ ? word : IndexOf(MethodOf(word));
+uint32_t MergedTree::KeyOf(MethodRef ref) const {
+  return sampled_ ? std::to_underlying(ref) : IndexOf(MethodOf(ref));
 }
 
-uint32_t MergedTree::FindOrAdd(uint32_t parent, uint32_t word) {
-  const uint32_t key = KeyOf(word);
+uint32_t MergedTree::FindOrAdd(uint32_t parent, MethodRef ref) {
+  const uint32_t key = KeyOf(ref);
   if (contexts_.size() * 2 >= table_.size()) GrowTable();
   const size_t mask = table_.size() - 1;
   size_t slot = HashOf(parent, key) & mask;
@@ -110,11 +111,11 @@ uint32_t MergedTree::FindOrAdd(uint32_t parent, uint32_t word) {
     Context& context = contexts_[table_[slot]];
     if (context.parent != parent || context.key != key) continue;
     // The type to show is the highest that any input ended with.
-    context.word = std::max(context.word, word);
+    context.ref = std::max(context.ref, ref);
     return table_[slot];
   }
   table_[slot] = static_cast<uint32_t>(contexts_.size());
-  contexts_.push_back({.parent = parent, .key = key, .word = word});
+  contexts_.push_back({.parent = parent, .key = key, .ref = ref});
   slot_of_.push_back(kNoRecord);
   return table_[slot];
 }
@@ -145,8 +146,8 @@ size_t MergedTree::PartOf(uint32_t context, FrameKind type) {
 Result<std::vector<uint32_t>> MergedTree::MapMethods(const CallTree& tree, const Methods& methods) {
   std::vector<uint32_t> ids(methods.size());
   uint32_t unknown = 0;
-  for (const uint32_t word : tree.word) {
-    const MethodId method = MethodOf(word);
+  for (const MethodRef ref : tree.ref) {
+    const MethodId method = MethodOf(ref);
     if (method == kRootMethod || method == kOverflowMethod) continue;
     uint32_t& id = IndexOf(method) < ids.size() ? ids[IndexOf(method)] : unknown;
     if (id != 0) continue;
@@ -165,11 +166,11 @@ Result<void> MergedTree::Add(const CallTree& tree, const Methods& methods,
   if (contexts_.size() + tree.size() > kMostRecords) {
     return Fail("the profiles have more than {} contexts: merge fewer of them", kMostRecords);
   }
-  const auto mapped = [&](uint32_t word) {
-    const MethodId method = MethodOf(word);
-    if (method == kRootMethod || method == kOverflowMethod) return word;
+  const auto mapped = [&](MethodRef ref) {
+    const MethodId method = MethodOf(ref);
+    if (method == kRootMethod || method == kOverflowMethod) return ref;
     const bool known = IndexOf(method) < ids->size();
-    return PackMethod(TypeOf(word), MethodId{known ? (*ids)[IndexOf(method)] : 1});
+    return PackMethod(TypeOf(ref), MethodId{known ? (*ids)[IndexOf(method)] : 1});
   };
 
   const size_t columns = 1 + metric_count_;
@@ -178,12 +179,13 @@ Result<void> MergedTree::Add(const CallTree& tree, const Methods& methods,
   run.contexts.clear();
   for (uint32_t i = 0; i < tree.size(); ++i) {
     const uint32_t parent = tree.parent[i];
-    const uint32_t context = parent == kNoRecord ? roots[tree.thread[i]]
-                             : tree.former[i]    ? context_of[parent]
-                                              : FindOrAdd(context_of[parent], mapped(tree.word[i]));
+    const uint32_t context = parent == kNoRecord ? roots[IndexOf(tree.thread[i])]
+                             : tree.superseded[i]
+                                 ? context_of[parent]
+                                 : FindOrAdd(context_of[parent], mapped(tree.ref[i]));
     context_of[i] = context;
     const bool is_root = contexts_[context].parent == kNoRecord;
-    const size_t at = PartOf(context, is_root ? FrameKind::kThread : TypeOf(tree.word[i]));
+    const size_t at = PartOf(context, is_root ? FrameKind::kThread : TypeOf(tree.ref[i]));
     Part& part = parts_[at];
     const Counts& counts = tree.counts[i];
     for (const int k : {0, 1}) part.counts[k] += counts.entries[k];
@@ -270,11 +272,11 @@ Result<MergedTree::Written> MergedTree::Write(const std::string& directory) cons
   const auto values_of = [&](size_t part) { return values_.data() + part * metric_count_; };
 
   for (const Context& context : contexts_) {
-    Node node = {.word = context.word,
+    Node node = {.ref = context.ref,
                  .parent = context.parent == kNoRecord ? 0 : context.parent + 1};
     const int64_t* values = zeros.data();
     for (uint32_t p = context.part; p != kNoRecord; p = parts_[p].next) {
-      if (parts_[p].type != TypeOf(context.word)) continue;
+      if (parts_[p].type != TypeOf(context.ref)) continue;
       uint64_t counts[5];
       std::ranges::copy(parts_[p].counts, counts);
       Take(counts, node);
@@ -286,14 +288,14 @@ Result<MergedTree::Written> MergedTree::Write(const std::string& directory) cons
   for (uint32_t i = 0; i < contexts_.size(); ++i) {
     const Context& context = contexts_[i];
     for (uint32_t p = context.part; p != kNoRecord; p = parts_[p].next) {
-      const bool live = parts_[p].type == TypeOf(context.word);
+      const bool live = parts_[p].type == TypeOf(context.ref);
       uint64_t counts[5];
       std::ranges::copy(parts_[p].counts, counts);
       Node unused;
       if (live) Take(counts, unused);  // written above
       const int64_t* values = live ? zeros.data() : values_of(p);
       for (bool first = !live; first || !IsEmpty(counts); first = false) {
-        Node node = {.word = PackMethod(parts_[p].type, MethodOf(context.word)),
+        Node node = {.ref = PackMethod(parts_[p].type, MethodOf(context.ref)),
                      .parent = i + 1,
                      .more = kSuperseded};
         Take(counts, node);

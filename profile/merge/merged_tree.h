@@ -65,7 +65,7 @@ class MergedTree {
   struct Context {
     uint32_t parent = kNoRecord;
     uint32_t key = 0;
-    uint32_t word = 0;  // method and live type
+    MethodRef ref{};  // method and live type
     uint32_t part = kNoRecord;
   };
   // The counts of a context while its method was of one type.
@@ -75,8 +75,8 @@ class MergedTree {
     uint64_t counts[5] = {};  // entries[2], exits[2], dispatches
   };
 
-  uint32_t KeyOf(uint32_t word) const;
-  uint32_t FindOrAdd(uint32_t parent, uint32_t word);
+  uint32_t KeyOf(MethodRef ref) const;
+  uint32_t FindOrAdd(uint32_t parent, MethodRef ref);
   void GrowTable();
   size_t PartOf(uint32_t context, FrameKind type);
   Result<std::vector<uint32_t>> MapMethods(const CallTree& tree, const Methods& methods);

@@ -13,8 +13,8 @@
 namespace jprof::profile {
 
 struct Loss {
-  std::string_view name;  // as in JSON
-  std::string says;       // the text behind the count
+  std::string_view name;    // as in JSON
+  std::string description;  // the text behind the count
   uint64_t count = 0;
 };
 

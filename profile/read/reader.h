@@ -24,6 +24,10 @@ namespace jprof::profile {
 inline constexpr uint32_t kNoRecord = 0xffffffffu;
 inline constexpr size_t kMaxMetrics = 8;
 
+// The place of a thread in Reader::threads().
+enum class ThreadIndex : uint32_t {};
+constexpr uint32_t IndexOf(ThreadIndex thread) { return static_cast<uint32_t>(thread); }
+
 struct Thread {
   ThreadRecord record;
   std::string name;
@@ -36,19 +40,18 @@ struct Counts {
 };
 
 // Every valid node record in file order, by column: element i of each vector belongs to record i. A
-// record is a context or, if former != 0, a superseded record: the counts of the context `parent`
-// from before its method changed type. parent[i] < i is a context, or kNoRecord for the root of a
-// thread.
+// record is a context or a superseded record: the counts of the context `parent` from before its
+// method changed type. parent[i] < i is a context, or kNoRecord for the root of a thread.
 struct CallTree {
-  std::vector<uint32_t> word;  // method and type, as in Node
+  std::vector<MethodRef> ref;
   std::vector<uint32_t> parent;
-  std::vector<uint8_t> former;
-  std::vector<uint32_t> thread;  // index into Reader::threads()
+  std::vector<uint8_t> superseded;
+  std::vector<ThreadIndex> thread;
   std::vector<Counts> counts;
   std::vector<uint32_t> dispatches;
   std::vector<std::vector<int64_t>> metrics;  // [metric][record], raw
 
-  size_t size() const { return word.size(); }
+  size_t size() const { return ref.size(); }
 };
 
 struct MethodName {

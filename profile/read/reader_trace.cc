@@ -60,8 +60,8 @@ class Decoder {
         Damage("trace: an event is damaged: the remainder of its block is left out");
         break;
       }
-      event.word = PackMethod(static_cast<FrameKind>(head >> 1 & 15),
-                              MethodId{static_cast<uint32_t>(head >> 5)});
+      event.ref = PackMethod(static_cast<FrameKind>(head >> 1 & 15),
+                             MethodId{static_cast<uint32_t>(head >> 5)});
       event.exit = head & 1;
       event.delta = static_cast<int64_t>(delta >> 1 ^ -(delta & 1));
       ++next;

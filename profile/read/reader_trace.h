@@ -12,7 +12,7 @@ namespace jprof::profile {
 
 struct TraceEvent {
   uint32_t thread = 0;  // index into Reader::threads()
-  uint32_t word = 0;    // as in Node
+  MethodRef ref{};
   bool exit = false;
   int64_t delta = 0;     // of the first metric since the thread's previous event, raw
   uint64_t missing = 0;  // events of the thread that are missing right before this one

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "profile/read/reader.h"
@@ -44,12 +45,12 @@ class TreeBuilder {
               Damages& damages)
       : most_(most), threads_(threads), damages_(damages) {
     for (uint32_t i = 0; i < threads.size(); ++i)
-      thread_of_root_.try_emplace(threads[i].record.root, i);
+      thread_of_root_.try_emplace(threads[i].record.root, ThreadIndex{i});
     tree_.metrics.resize(metric_count);
     for (auto& metric : tree_.metrics) metric.reserve(node_count);
-    tree_.word.reserve(node_count);
+    tree_.ref.reserve(node_count);
     tree_.parent.reserve(node_count);
-    tree_.former.reserve(node_count);
+    tree_.superseded.reserve(node_count);
     tree_.thread.reserve(node_count);
     tree_.counts.reserve(node_count);
     tree_.dispatches.reserve(node_count);
@@ -57,26 +58,26 @@ class TreeBuilder {
 
   // `extra` contains the values of the metrics beyond the first.
   void Add(uint32_t index, const Node& node, const int64_t* extra) {
-    if (node.word == 0 || TypeOf(node.word) == FrameKind::kBlock) return;
-    const bool is_former = node.more == kSuperseded;
-    const bool is_root = MethodOf(node.word) == kRootMethod && !is_former;
+    if (node.ref == kNoMethodRef || TypeOf(node.ref) == FrameKind::kBlock) return;
+    const bool is_superseded = node.more == kSuperseded;
+    const bool is_root = MethodOf(node.ref) == kRootMethod && !is_superseded;
     const uint32_t parent = is_root || node.parent >= index ? kNoRecord : places_[node.parent];
     // Such a node was recorded before the thread was named and filtered out.
     if (parent == kLeftOut || (is_root && IsFiltered(index))) {
-      if (!is_former) places_.Set(index, kLeftOut);
+      if (!is_superseded) places_.Set(index, kLeftOut);
       return;
     }
-    if (is_root ? node.parent != 0 : !IsParent(parent, node, is_former)) {
+    if (is_root ? node.parent != 0 : !IsParent(parent, node, is_superseded)) {
       damages_.Add("nodes: a node's parent is wrong: left out with its subtree",
                    fmt::format("node {}", index));
       return;
     }
-    if (!is_former) places_.Set(index, static_cast<uint32_t>(tree_.size()));
-    const uint32_t thread = is_root ? ThreadOfRoot(index) : tree_.thread[parent];
-    if (TypeOf(node.word) == FrameKind::kWoven) return AddWoven(index, node, thread, parent, extra);
+    if (!is_superseded) places_.Set(index, static_cast<uint32_t>(tree_.size()));
+    const ThreadIndex thread = is_root ? ThreadOfRoot(index) : tree_.thread[parent];
+    if (TypeOf(node.ref) == FrameKind::kWoven) return AddWoven(index, node, thread, parent, extra);
     Counts counts = {{node.entries[0], node.entries[1]}, {node.exits[0], node.exits[1]}};
     if (is_root) counts = {};  // which counts nothing; woven code uses its memory
-    Append(node.word, thread, parent, is_former, counts);
+    Append(node.ref, thread, parent, is_superseded, counts);
     AppendMetrics(node.dispatches, node.self, extra);
   }
 
@@ -84,12 +85,12 @@ class TreeBuilder {
   CallTree Take() { return std::move(tree_); }
 
  private:
-  void Append(uint32_t word, uint32_t thread, uint32_t parent, bool is_former,
+  void Append(MethodRef ref, ThreadIndex thread, uint32_t parent, bool is_superseded,
               const Counts& counts) {
     tree_.thread.push_back(thread);
-    tree_.word.push_back(word);
+    tree_.ref.push_back(ref);
     tree_.parent.push_back(parent);
-    tree_.former.push_back(is_former);
+    tree_.superseded.push_back(is_superseded);
     tree_.counts.push_back(counts);
   }
 
@@ -104,7 +105,7 @@ class TreeBuilder {
 
   // Adds a node with a 64-bit count, of which each record takes what fits into its counters: the
   // context's own first, then as many superseded records as are necessary. Every entry has an exit.
-  void AddWoven(uint32_t index, const Node& node, uint32_t thread, uint32_t parent,
+  void AddWoven(uint32_t index, const Node& node, ThreadIndex thread, uint32_t parent,
                 const int64_t* extra) {
     uint64_t count = node.entries[0] | uint64_t{node.entries[1]} << 32;
     if (count > kMostWovenCount) {
@@ -113,48 +114,50 @@ class TreeBuilder {
       count = 0;
     }
     const auto context = static_cast<uint32_t>(tree_.size());
-    for (bool is_former = false; (count != 0 && size() <= most_) || !is_former; is_former = true) {
+    for (bool is_superseded = false; (count != 0 && size() <= most_) || !is_superseded;
+         is_superseded = true) {
       const auto part = static_cast<uint32_t>(std::min<uint64_t>(count, 0xffffffffu));
       count -= part;
-      Append(node.word, thread, is_former ? context : parent, is_former, {{part, 0}, {part, 0}});
-      if (is_former)
+      Append(node.ref, thread, is_superseded ? context : parent, is_superseded,
+             {{part, 0}, {part, 0}});
+      if (is_superseded)
         AppendMetrics(0, 0, nullptr);
       else
         AppendMetrics(node.dispatches, node.self, extra);
     }
   }
 
-  bool IsParent(uint32_t parent, const Node& node, bool is_former) const {
+  bool IsParent(uint32_t parent, const Node& node, bool is_superseded) const {
     return parent != kNoRecord &&
-           (!is_former || MethodOf(tree_.word[parent]) == MethodOf(node.word));
+           (!is_superseded || MethodOf(tree_.ref[parent]) == MethodOf(node.ref));
   }
 
   bool IsFiltered(uint32_t root) const {
     const auto found = thread_of_root_.find(root);
     return found != thread_of_root_.end() &&
-           (threads_[found->second].record.flags & kThreadFiltered) != 0;
+           (threads_[IndexOf(found->second)].record.flags & kThreadFiltered) != 0;
   }
 
   // Returns the thread of a root. A root without a thread record belongs to a thread whose record
   // is damaged or not yet written.
-  uint32_t ThreadOfRoot(uint32_t node) {
+  ThreadIndex ThreadOfRoot(uint32_t node) {
     const auto found = thread_of_root_.find(node);
     if (found != thread_of_root_.end()) return found->second;
     damages_.Add("control: a call tree belongs to no thread record",
                  fmt::format("root node {}", node));
-    if (unknown_ == kNoRecord) {
-      unknown_ = static_cast<uint32_t>(threads_.size());
+    if (!unknown_) {
+      unknown_ = static_cast<ThreadIndex>(threads_.size());
       threads_.push_back({{.root = node}, "(unknown)"});
     }
-    return unknown_;
+    return *unknown_;
   }
 
   const uint64_t most_;
   std::vector<Thread>& threads_;
   Damages& damages_;
-  std::unordered_map<uint32_t, uint32_t> thread_of_root_;
+  std::unordered_map<uint32_t, ThreadIndex> thread_of_root_;
   Places places_;
-  uint32_t unknown_ = kNoRecord;
+  std::optional<ThreadIndex> unknown_;
   CallTree tree_;
 };
 

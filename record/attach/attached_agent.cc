@@ -50,8 +50,8 @@ Result<std::string> CallAgent(const AttachTarget& target, const AttachFolder& fo
 
 std::vector<std::string> FactsNamed(std::string_view key, std::string_view answer) {
   std::vector<std::string> values;
-  for (const control::Fact& fact : control::SplitFacts(answer)) {
-    if (fact.key == key) values.push_back(fact.value);
+  for (const control::Field& field : control::SplitFields(answer)) {
+    if (field.key == key) values.push_back(field.value);
   }
   return values;
 }

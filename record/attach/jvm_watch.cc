@@ -62,9 +62,9 @@ std::string UnprofiledText(const SeenJvm& jvm) {
   if (command.size() > kMostText) command = command.substr(0, kMostText) + "...";
   return fmt::format(
       "{} {} was not profiled: {}", jvm.pid, command,
-      jvm.told ? "the agent did not start in it (the reason is above)"
-               : "it was started without JAVA_TOOL_OPTIONS, which brings the agent; keep that "
-                 "variable, or put `jprof` before the java command itself");
+      jvm.had_agent ? "the agent did not start in it (the reason is above)"
+                    : "it was started without JAVA_TOOL_OPTIONS, which brings the agent; keep that "
+                      "variable, or put `jprof` before the java command itself");
 }
 
 }  // namespace jprof::record

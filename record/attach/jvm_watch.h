@@ -15,7 +15,7 @@ namespace jprof::record {
 struct SeenJvm {
   uint32_t pid = 0;
   std::vector<std::string> command;
-  bool told = false;  // JAVA_TOOL_OPTIONS had the agent when it started
+  bool had_agent = false;  // JAVA_TOOL_OPTIONS had the agent when it started
 };
 
 class JvmWatch {

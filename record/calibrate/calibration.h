@@ -19,7 +19,7 @@ struct CalibrationResult {
   double seconds = 0;          // that it took
 };
 
-// Trains as `plan` says and stores the table, and the cost of a timer interrupt. Sets the plan's
+// Trains as `plan` states and stores the table, and the cost of a timer interrupt. Sets the plan's
 // working directory. A signal to this process ends it early; no table is then stored.
 Result<CalibrationResult> Calibrate(calibrate::Plan plan, const CalibrationRequest& request);
 

@@ -81,7 +81,7 @@ std::vector<std::string> EmptyFilters(profile::Reader& reader,
 std::vector<std::string> Lost(const profile::Reader& reader) {
   std::vector<std::string> lost;
   for (const profile::Loss& loss : profile::Losses(reader)) {
-    if (loss.count != 0) lost.push_back(fmt::format("{} {}", loss.count, loss.says));
+    if (loss.count != 0) lost.push_back(fmt::format("{} {}", loss.count, loss.description));
   }
   std::ranges::copy(reader.damages().Lines(), std::back_inserter(lost));
   return lost;

@@ -66,7 +66,7 @@ HttpPost RequestFor(const PushTarget& target, const PushPayload& payload, const 
   return post;
 }
 
-bool Says(std::string_view text, std::initializer_list<std::string_view> words) {
+bool Mentions(std::string_view text, std::initializer_list<std::string_view> words) {
   std::string lower(text);
   std::ranges::transform(lower, lower.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -76,15 +76,15 @@ bool Says(std::string_view text, std::initializer_list<std::string_view> words) 
 // Returns what to do about a response that is not a success.
 std::string NextStep(long status, std::string_view text) {
   const bool refused = status >= 400 && status < 500;
-  if (refused && Says(text, {"ingestion window", "too old", "out of order"})) {
+  if (refused && Mentions(text, {"ingestion window", "too old", "out of order"})) {
     return "the server accepts only recent profiles (Pyroscope: reject-older-than, an hour): send "
            "it with the present time (--at now), or raise that limit";
   }
-  if (status == 413 || (refused && Says(text, {"size limit", "too large"}))) {
+  if (status == 413 || (refused && Mentions(text, {"size limit", "too large"}))) {
     return "it is too large for the server: send it in smaller parts (--max-size), or raise the "
            "limit (Pyroscope: max-profile-size-bytes)";
   }
-  if (refused && Says(text, {"samples limit"})) {
+  if (refused && Mentions(text, {"samples limit"})) {
     return "it has too many samples for the server: send it in smaller parts (--max-samples), or "
            "raise the limit (Pyroscope: max-profile-stacktrace-samples)";
   }

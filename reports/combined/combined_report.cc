@@ -30,14 +30,14 @@ std::string CombinedLegend() {
          "\n";
 }
 
-std::string RunText(const model::RunFacts& facts) {
-  std::string text = facts.how;
-  const profile::Run& run = facts.run;
+std::string RunText(const model::RunSummary& summary) {
+  std::string text = summary.how;
+  const profile::Run& run = summary.run;
   if (run.wall_seconds) text += fmt::format(", {:.3f} s elapsed", *run.wall_seconds);
   if (run.cpu_seconds) {
     text += fmt::format(", {:.3f} s CPU", *run.cpu_seconds);
-  } else if (facts.cpu_seconds > 0) {
-    text += fmt::format(", {:.3f} s CPU of Java threads", facts.cpu_seconds);
+  } else if (summary.cpu_seconds > 0) {
+    text += fmt::format(", {:.3f} s CPU of Java threads", summary.cpu_seconds);
   }
   if (run.exit_status) text += fmt::format(", exit status {}", *run.exit_status);
   if (run.output == profile::Run::Output::kEqual) text += ", same output";
@@ -50,10 +50,10 @@ void PrintRuns(const model::CombinedView& view, Output& out) {
             RunText(view.counted), view.counted.calls, view.counted.methods, view.counted_contexts);
   for (const std::string& note : view.counted.notes)
     out.Warning(fmt::format("           {}\n", note));
-  for (const model::RunFacts& facts : view.sampled) {
-    out.Print(" {:<9} {}: {} samples, {} methods\n", facts.run.profile, RunText(facts),
-              model::Rounded(facts.samples), facts.methods);
-    for (const std::string& note : facts.notes) out.Warning(fmt::format("           {}\n", note));
+  for (const model::RunSummary& summary : view.sampled) {
+    out.Print(" {:<9} {}: {} samples, {} methods\n", summary.run.profile, RunText(summary),
+              model::Rounded(summary.samples), summary.methods);
+    for (const std::string& note : summary.notes) out.Warning(fmt::format("           {}\n", note));
   }
 }
 
@@ -97,27 +97,27 @@ void PrintHead(const model::Combined& combined, const model::CombinedView& view,
   out.Text(CombinedLegend());
 }
 
-void JsonRunFacts(const model::RunFacts& facts, JsonWriter& json) {
+void JsonRun(const model::RunSummary& summary, JsonWriter& json) {
   using enum profile::Run::Output;
-  const profile::Run& run = facts.run;
+  const profile::Run& run = summary.run;
   json.StartObject();
   json.Member("profile", run.profile);
-  json.Member("how", facts.how);
+  json.Member("how", summary.how);
   const auto number = [&](const char* key, const std::optional<double>& value) {
     json.Key(key);
     value ? json.Shortest(*value) : (void)json.Null();
   };
   number("wall_s", run.wall_seconds);
   number("cpu_s", run.cpu_seconds);
-  json.FixedMember("java_cpu_s", facts.cpu_seconds, 6);
+  json.FixedMember("java_cpu_s", summary.cpu_seconds, 6);
   json.Key("exit_status");
   run.exit_status ? json.Value(*run.exit_status) : (void)json.Null();
   json.Key("same_output");
   run.output == kUnknown ? (void)json.Null() : json.Value(run.output == kEqual);
-  json.Member("methods", facts.methods);
-  json.Member("calls", facts.calls);
-  json.NumberMember("samples", facts.samples);
-  json.StringsMember("notes", facts.notes);
+  json.Member("methods", summary.methods);
+  json.Member("calls", summary.calls);
+  json.NumberMember("samples", summary.samples);
+  json.StringsMember("notes", summary.notes);
   json.EndObject();
 }
 
@@ -126,10 +126,10 @@ void JsonHead(const model::Combined& combined, const model::CombinedView& view, 
   json.Member("directory", combined.directory);
   json.Member("command", model::CommandText(combined.meta.command));
   json.Key("counted_run");
-  JsonRunFacts(view.counted, json);
+  JsonRun(view.counted, json);
   json.Key("sampled_runs");
   json.StartArray();
-  for (const model::RunFacts& facts : view.sampled) JsonRunFacts(facts, json);
+  for (const model::RunSummary& summary : view.sampled) JsonRun(summary, json);
   json.EndArray();
   json.Key("differences");
   json.StartArray();
@@ -149,9 +149,9 @@ void JsonHead(const model::Combined& combined, const model::CombinedView& view, 
 
 void RemarkNotes(const model::Combined& combined, const model::CombinedView& view, Output& out) {
   for (const std::string& note : combined.meta.notes) out.Remark(note);
-  const auto remark = [&out](const model::RunFacts& facts) {
-    for (const std::string& note : facts.notes)
-      out.Remark(fmt::format("{}: {}", facts.run.profile, note));
+  const auto remark = [&out](const model::RunSummary& summary) {
+    for (const std::string& note : summary.notes)
+      out.Remark(fmt::format("{}: {}", summary.run.profile, note));
   };
   remark(view.counted);
   std::ranges::for_each(view.sampled, remark);

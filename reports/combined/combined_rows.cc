@@ -21,19 +21,19 @@ class CombinedWalk {
 
   void Run(const Visitor& visit) {
     model::VisitShown(
-        tree_.contexts, 0, [this](uint32_t context) { return Hides(context); },
-        [&](uint32_t context) { return visit(RowOf(context)); },
-        [&](uint32_t parent) { return visit(Hidden(parent)); });
+        tree_.contexts, 0, [this](model::NodeIndex context) { return Hides(context); },
+        [&](model::NodeIndex context) { return visit(RowOf(context)); },
+        [&](model::NodeIndex parent) { return visit(Hidden(parent)); });
   }
 
  private:
-  double Weight(uint32_t context) const { return model::Sum(tree_.AllSamples(context)); }
-  bool Hides(uint32_t context) const {
+  double Weight(model::NodeIndex context) const { return model::Sum(tree_.AllSamples(context)); }
+  bool Hides(model::NodeIndex context) const {
     return tree_.contexts[context].level > options_.depth ||
            (threshold_ > 0 && Weight(context) < threshold_);
   }
 
-  void AddTo(CombinedRow& row, uint32_t context) const {
+  void AddTo(CombinedRow& row, model::NodeIndex context) const {
     row.calls += tree_.contexts[context].calls;
     row.counted_ns += tree_.contexts[context].counted_ns;
     row.counted_error += tree_.contexts[context].counted_error;
@@ -47,7 +47,7 @@ class CombinedWalk {
     return row;
   }
 
-  CombinedRow RowOf(uint32_t index) const {
+  CombinedRow RowOf(model::NodeIndex index) const {
     const model::CombinedContext& context = tree_.contexts[index];
     CombinedRow row = Empty();
     row.id = index + 1;
@@ -69,16 +69,16 @@ class CombinedWalk {
     return row;
   }
 
-  CombinedRow Hidden(uint32_t parent) {
+  CombinedRow Hidden(model::NodeIndex parent) {
     CombinedRow row = Empty();
     size_t count = 0;
-    const auto add = [&](uint32_t context) {
+    const auto add = [&](model::NodeIndex context) {
       ++count;
       AddTo(row, context);
       row.counted |= tree_.contexts[context].counted;
     };
     model::VisitHidden(
-        tree_.contexts, parent, [this](uint32_t context) { return Hides(context); }, add);
+        tree_.contexts, parent, [this](model::NodeIndex context) { return Hides(context); }, add);
     row.all_samples = row.samples;
     row.counted_all = row.counted_ns;
     row.id = static_cast<uint32_t>(tree_.contexts.size()) + ++hidden_rows_;
@@ -105,7 +105,7 @@ class CombinedWalk {
 
 void OrderCombined(model::CombinedTree& tree, const Options& options) {
   if (options.sort == model::Sort::kFirst) return;
-  const auto key = [&](uint32_t context) -> std::pair<double, double> {
+  const auto key = [&](model::NodeIndex context) -> std::pair<double, double> {
     const auto calls = static_cast<double>(tree.contexts[context].calls);
     const double weight = model::Sum(tree.AllSamples(context));
     if (options.sort == model::Sort::kCalls) return {calls, weight};
@@ -113,7 +113,8 @@ void OrderCombined(model::CombinedTree& tree, const Options& options) {
     return {by_base ? model::Sum(tree.OwnSamples(context)) : weight, calls};
   };
   model::SortSiblings(tree.contexts, [&](std::vector<model::NodeIndex> siblings) {
-    std::ranges::stable_sort(siblings, [&](uint32_t a, uint32_t b) { return key(a) > key(b); });
+    std::ranges::stable_sort(
+        siblings, [&](model::NodeIndex a, model::NodeIndex b) { return key(a) > key(b); });
     return siblings;
   });
 }

@@ -50,7 +50,7 @@ size_t Rank(const Comparison& comparison, uint32_t from, size_t count, const Amo
 }
 
 TopTen CompareTops(const model::JointTree& tree) {
-  const auto value = [&](uint32_t context, size_t side) {
+  const auto value = [&](model::NodeIndex context, size_t side) {
     return Finite(tree.contexts[context].self[side].value);
   };
   std::array<std::vector<uint32_t>, 2> lists;
@@ -63,7 +63,7 @@ TopTen CompareTops(const model::JointTree& tree) {
   either.insert(lists[1].begin(), lists[1].end());
   const auto rank = [&](const auto& contexts) {
     std::vector<double> a, b;
-    for (const uint32_t context : contexts) {
+    for (const model::NodeIndex context : contexts) {
       a.push_back(value(context, 0));
       b.push_back(value(context, 1));
     }

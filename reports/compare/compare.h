@@ -24,7 +24,7 @@ struct CompareOptions {
 
 // One calling context of a method of the flat profile.
 struct Part {
-  uint32_t context = 0;
+  model::NodeIndex context = 0;
   model::Estimate share;  // of the method's own
 };
 struct HotMethod {
@@ -82,7 +82,7 @@ struct Comparison {
 Result<Comparison> CompareTwo(model::Source& a, model::Source& b, const CompareOptions& options);
 
 // Returns "leaf < caller < caller x3 < ... (7 more)".
-std::string PathText(const model::JointTree& tree, uint32_t context, size_t callers);
+std::string PathText(const model::JointTree& tree, model::NodeIndex context, size_t callers);
 
 void PrintText(const FlatAndContext& flat, const CompareOptions& options, Output& out);
 void PrintText(const Comparison& comparison, const CompareOptions& options, Output& out);

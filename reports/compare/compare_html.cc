@@ -26,17 +26,17 @@ void PrintCell(double value, const std::string& text, Output& out) {
   out.Print("<td data-v=\"{:.9g}\">{}</td>", Sortable(value), text);
 }
 
-void Fact(std::string_view label, std::string_view text, Output& out) {
+void HeadLine(std::string_view label, std::string_view text, Output& out) {
   out.Print("<dt>{}</dt><dd>{}</dd>\n", EscapedHtml(label), EscapedHtml(text));
 }
 
-void SideFacts(const Side& side, std::string_view label, Output& out) {
-  Fact(label,
-       fmt::format("{} ({}): {}; {} in methods, {} outside any", side.directory, side.mode,
-                   side.how, model::AmountIn(side.unit, side.inside.value),
-                   model::AmountIn(side.unit, side.outside.value)),
-       out);
-  for (const std::string& note : side.notes) Fact("", note, out);
+void SideLines(const Side& side, std::string_view label, Output& out) {
+  HeadLine(label,
+           fmt::format("{} ({}): {}; {} in methods, {} outside any", side.directory, side.mode,
+                       side.how, model::AmountIn(side.unit, side.inside.value),
+                       model::AmountIn(side.unit, side.outside.value)),
+           out);
+  for (const std::string& note : side.notes) HeadLine("", note, out);
 }
 
 void BeginTable(std::string_view title, std::initializer_list<std::string_view> columns,
@@ -47,7 +47,7 @@ void BeginTable(std::string_view title, std::initializer_list<std::string_view> 
 }
 void EndTable(Output& out) { out.Text("</tbody>\n</table></div>\n"); }
 
-void PrintPathCell(const model::JointTree& tree, uint32_t context, Output& out) {
+void PrintPathCell(const model::JointTree& tree, model::NodeIndex context, Output& out) {
   out.Print("<td title=\"{}\">{}</td>", EscapedHtml(PathText(tree, context, kTitleCallers)),
             EscapedHtml(PathText(tree, context, kCellCallers)));
 }
@@ -55,13 +55,13 @@ void PrintPathCell(const model::JointTree& tree, uint32_t context, Output& out) 
 // Lists the rows of the tree in display order, the largest first.
 class TreeRows {
  public:
-  using Weight = std::function<double(uint32_t)>;
+  using Weight = std::function<double(model::NodeIndex)>;
   TreeRows(const model::JointTree& tree, Weight weight) : tree_(tree), weight_(std::move(weight)) {}
 
-  std::vector<uint32_t> Take() {
+  std::vector<model::NodeIndex> Take() {
     Push(0);
     while (!waiting_.empty() && rows_.size() < kTreeRows) {
-      const uint32_t at = waiting_.back();
+      const model::NodeIndex at = waiting_.back();
       waiting_.pop_back();
       rows_.push_back(at);
       Push(at);
@@ -71,8 +71,8 @@ class TreeRows {
 
  private:
   // Pushes the heaviest child last, because it is taken first.
-  void Push(uint32_t parent) {
-    std::vector<std::pair<double, uint32_t>> children;
+  void Push(model::NodeIndex parent) {
+    std::vector<std::pair<double, model::NodeIndex>> children;
     for (model::NodeIndex i = tree_.contexts[parent].first_child; i != model::kNoNode;
          i = tree_.contexts[i].next) {
       if (const double weight = Sortable(weight_(i)); weight >= kTreeShare)
@@ -84,7 +84,7 @@ class TreeRows {
 
   const model::JointTree& tree_;
   Weight weight_;
-  std::vector<uint32_t> waiting_, rows_;
+  std::vector<model::NodeIndex> waiting_, rows_;
 };
 
 double BarWidth(double share) { return 100 * std::clamp(Sortable(share), 0.0, 1.0); }
@@ -94,7 +94,7 @@ void BeginRow(const model::Context& context, Output& out) {
             std::min(context.level, 80u));
 }
 
-double ShareAt(const Comparison& comparison, uint32_t context, size_t side) {
+double ShareAt(const Comparison& comparison, model::NodeIndex context, size_t side) {
   const model::Amount& whole = comparison.sides[side].inside;
   return comparison.tree.contexts[context].all[side].value / whole.value;
 }
@@ -107,7 +107,7 @@ std::string Colour(const Difference& difference, double share) {
                      std::clamp(0.12 + 2 * std::abs(Sortable(share)), 0.12, 0.75));
 }
 
-void DifferenceRow(const Comparison& comparison, uint32_t context, Output& out) {
+void DifferenceRow(const Comparison& comparison, model::NodeIndex context, Output& out) {
   const double a = ShareAt(comparison, context, 0), b = ShareAt(comparison, context, 1);
   const Difference difference = comparison.Of(comparison.tree.contexts[context].all);
   BeginRow(comparison.tree.contexts[context], out);
@@ -171,18 +171,18 @@ void HotTable(std::string_view title, const FlatAndContext& flat,
 void PrintHtml(const FlatAndContext& flat, const CompareOptions&, Output& out) {
   BeginPage(fmt::format("jprof compare of {}: flat against contextual", flat.side.directory), out);
   out.Text("<dl>\n");
-  SideFacts(flat.side, "profile", out);
+  SideLines(flat.side, "profile", out);
   out.Text(
       "</dl>\n<p class=\"note\">A click on a heading sorts, a click on a row of the tree folds it. "
       "Intervals are of 95 %.</p>\n");
   HotTable("Hot methods, and the contexts of their own time", flat, flat.by_self, out);
   HotTable("Hot with all they called, and the contexts of that", flat, flat.by_all, out);
   HotTable("Small flat, large with callees", flat, flat.hidden, out);
-  const auto share = [&](uint32_t i) {
+  const auto share = [&](model::NodeIndex i) {
     return flat.tree.contexts[i].all[0].value / flat.side.inside.value;
   };
   out.Text("<h2>Calling contexts, with callees</h2>\n<div class=\"scroll\">\n");
-  for (const uint32_t row : TreeRows(flat.tree, share).Take()) {
+  for (const model::NodeIndex row : TreeRows(flat.tree, share).Take()) {
     BeginRow(flat.tree.contexts[row], out);
     out.Print(
         "<span class=\"v\">{}</span><span class=\"bars\"><i class=\"a\" "
@@ -202,19 +202,19 @@ void PrintHtml(const Comparison& comparison, const CompareOptions& options, Outp
                         comparison.sides[1].directory),
             out);
   out.Text("<dl>\n");
-  SideFacts(comparison.sides[0], "A", out);
-  SideFacts(comparison.sides[1], "B", out);
-  Fact("agree",
-       fmt::format("{} of each one's top {} contexts are in both; rank correlation (Spearman) "
-                   "{:.2f} over the {} of either",
-                   comparison.top.both, comparison.top.size, comparison.top.rank_either,
-                   comparison.top.either),
-       out);
-  Fact("differ",
-       fmt::format("{} of {} contexts and {} of {} methods by more than their error",
-                   comparison.contexts_beyond, comparison.contexts.size(),
-                   comparison.methods_beyond, comparison.methods.size()),
-       out);
+  SideLines(comparison.sides[0], "A", out);
+  SideLines(comparison.sides[1], "B", out);
+  HeadLine("agree",
+           fmt::format("{} of each one's top {} contexts are in both; rank correlation (Spearman) "
+                       "{:.2f} over the {} of either",
+                       comparison.top.both, comparison.top.size, comparison.top.rank_either,
+                       comparison.top.either),
+           out);
+  HeadLine("differ",
+           fmt::format("{} of {} contexts and {} of {} methods by more than their error",
+                       comparison.contexts_beyond, comparison.contexts.size(),
+                       comparison.methods_beyond, comparison.methods.size()),
+           out);
   out.Print(
       "</dl>\n<p class=\"note\">A click on a heading sorts, a click on a row "
       "of the tree folds it. Tables: {}, without callees. Tree: shares with "
@@ -235,10 +235,11 @@ void PrintHtml(const Comparison& comparison, const CompareOptions& options, Outp
   }
   EndTable(out);
   out.Text("<h2>Calling contexts, with callees: A %, B %</h2>\n<div class=\"scroll\">\n");
-  const auto weight = [&](uint32_t i) {
+  const auto weight = [&](model::NodeIndex i) {
     return std::max(ShareAt(comparison, i, 0), ShareAt(comparison, i, 1));
   };
-  for (const uint32_t row : TreeRows(tree, weight).Take()) DifferenceRow(comparison, row, out);
+  for (const model::NodeIndex row : TreeRows(tree, weight).Take())
+    DifferenceRow(comparison, row, out);
   out.Text("</div>\n");
   EndPage(out);
 }

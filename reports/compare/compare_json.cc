@@ -55,14 +55,14 @@ class Paths {
   explicit Paths(const model::JointTree& tree)
       : tree_(tree), left_(kAlways + 8 * tree.contexts.size()) {}
 
-  void Put(uint32_t context, JsonWriter& json) {
+  void Put(model::NodeIndex context, JsonWriter& json) {
     json.Key("path");
     json.StartArray();
     const uint32_t frames = tree_.contexts[context].level;
     const bool whole = frames <= 2 * kEnds || frames <= left_;
     left_ -= std::min<size_t>(left_, frames);
-    const std::vector<uint32_t> path = whole ? tree_.PathTo(context) : Ends(context);
-    for (const uint32_t at : path) {
+    const std::vector<model::NodeIndex> path = whole ? tree_.PathTo(context) : Ends(context);
+    for (const model::NodeIndex at : path) {
       json.String(at == 0 ? fmt::format("({} more)", frames - 2 * kEnds)
                           : tree_.names[tree_.contexts[at].name]);
     }
@@ -74,8 +74,8 @@ class Paths {
   static constexpr size_t kAlways = 10'000;
 
   // Returns the first and the last frames, with a 0 for those between them.
-  std::vector<uint32_t> Ends(uint32_t context) const {
-    std::vector<uint32_t> path = tree_.PathTo(context);
+  std::vector<model::NodeIndex> Ends(model::NodeIndex context) const {
+    std::vector<model::NodeIndex> path = tree_.PathTo(context);
     path.erase(path.begin() + kEnds, path.end() - kEnds);
     path.insert(path.begin() + kEnds, 0);
     return path;

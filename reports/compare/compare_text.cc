@@ -49,7 +49,7 @@ void PrintParts(const model::JointTree& tree, const HotMethod& method, Output& o
       continue;
     }
     ++shown;
-    const uint32_t caller = tree.contexts[part.context].parent;
+    const model::NodeIndex caller = tree.contexts[part.context].parent;
     out.Print("        {:6.2f} % of it {:<16} < {}\n", 100 * part.share.value, Interval(part.share),
               caller == 0 ? "(the thread)" : PathText(tree, caller, kLineCallers));
   }
@@ -137,8 +137,8 @@ std::string DifferenceColumns(bool absolute, std::string_view name) {
 
 }  // namespace
 
-std::string PathText(const model::JointTree& tree, uint32_t context, size_t callers) {
-  const std::vector<uint32_t> path = tree.PathTo(context);
+std::string PathText(const model::JointTree& tree, model::NodeIndex context, size_t callers) {
+  const std::vector<model::NodeIndex> path = tree.PathTo(context);
   std::string text;
   size_t shown = 0;
   for (size_t i = path.size(); i > 0;) {
@@ -191,7 +191,7 @@ void PrintText(const Comparison& comparison, const CompareOptions& options, Outp
   PrintHeading("Contexts", DifferenceColumns(comparison.absolute, "CONTEXT"), out);
   const model::JointTree& tree = comparison.tree;
   for (size_t i = 0; i < std::min(options.top, comparison.contexts.size()); ++i) {
-    const uint32_t context = comparison.contexts[i].id;
+    const model::NodeIndex context = comparison.contexts[i].id;
     PrintDifference(comparison, comparison.Of(tree.contexts[context].self),
                     PathText(tree, context, kLineCallers), out);
   }

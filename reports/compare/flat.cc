@@ -9,9 +9,10 @@
 namespace jprof::reports {
 namespace {
 
-bool IsOutermost(const model::JointTree& tree, uint32_t context) {
+bool IsOutermost(const model::JointTree& tree, model::NodeIndex context) {
   const uint32_t name = tree.contexts[context].name;
-  for (uint32_t at = tree.contexts[context].parent; at != 0; at = tree.contexts[at].parent) {
+  for (model::NodeIndex at = tree.contexts[context].parent; at != 0;
+       at = tree.contexts[at].parent) {
     if (tree.contexts[at].name == name) return false;
   }
   return true;
@@ -65,7 +66,7 @@ class FlatLists {
   void AddParts(const By& by, std::vector<HotMethod>& hot) {
     std::vector<HotMethod*> wanted(tree_.methods.size());
     for (HotMethod& method : hot) wanted[method.name] = &method;
-    for (uint32_t i = 1; i < tree_.contexts.size(); ++i) {
+    for (model::NodeIndex i = 1; i < tree_.contexts.size(); ++i) {
       const model::Context& context = tree_.contexts[i];
       HotMethod* method = wanted[context.name];
       const model::Amount& part = (context.*by.context)[0];

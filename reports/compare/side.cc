@@ -76,7 +76,8 @@ Side SideOf(const model::Source& source, const model::Forest& forest) {
     side.notes.push_back(
         "the number of samples behind its values is not known: every difference may be chance");
   for (const profile::Loss& loss : profile::Losses(source.reader)) {
-    if (loss.count > 0) side.notes.push_back(fmt::format("lost: {} {}", loss.count, loss.says));
+    if (loss.count > 0)
+      side.notes.push_back(fmt::format("lost: {} {}", loss.count, loss.description));
   }
   for (const std::string& damage : source.reader.damages().Lines())
     side.notes.push_back("damaged: " + damage);

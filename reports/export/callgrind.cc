@@ -55,25 +55,29 @@ class CallgrindWriter {
       if (tree_.measures[m].kind == model::Measure::Kind::kCalls) calls_ = m;
     }
     for (const size_t event : events_) inclusive_.push_back(model::InclusiveAtLeast0(tree_, event));
-    for (const uint32_t root : tree_.roots) {
+    for (const model::NodeIndex root : tree_.roots) {
       model::VisitNodes(
-          tree_.nodes, root, [&](uint32_t node) { return Enter(node); },
-          [&](uint32_t node) { --functions_[function_of_[tree_.nodes[node].frame]].on_path; });
+          tree_.nodes, root, [&](model::NodeIndex node) { return Enter(node); },
+          [&](model::NodeIndex node) { --functions_[FunctionOf(node)].on_path; });
     }
   }
 
-  bool Enter(uint32_t node) {
+  bool Enter(model::NodeIndex node) {
     const model::ContextNode& at = tree_.nodes[node];
-    const uint32_t function = function_of_[at.frame];
+    const uint32_t function = FunctionOf(node);
     Accumulate(self_, function,
                [&](size_t e) { return model::AtLeast0(tree_.Value(node, events_[e])); });
     const bool outermost = functions_[function].on_path++ == 0;
     if (at.parent == model::kNoNode) return true;
-    const uint32_t arc = ArcOf(function_of_[tree_.nodes[at.parent].frame], function);
+    const uint32_t arc = ArcOf(FunctionOf(at.parent), function);
     if (calls_ != kNone)
       arcs_[arc].calls = model::AddSaturating(arcs_[arc].calls, tree_.Value(node, calls_));
     if (outermost) Accumulate(arc_costs_, arc, [&](size_t e) { return inclusive_[e][node]; });
     return true;
+  }
+
+  uint32_t FunctionOf(model::NodeIndex node) const {
+    return function_of_[IndexOf(tree_.nodes[node].frame)];
   }
 
   template <typename CostOf>
@@ -108,7 +112,7 @@ class CallgrindWriter {
     out_.Text("events:");
     for (const size_t event : events_) out_.Print(" {}", EventName(event));
     std::vector<int64_t> totals(events_.size());
-    for (const uint32_t root : tree_.roots)
+    for (const model::NodeIndex root : tree_.roots)
       Accumulate(totals, 0, [&](size_t e) { return inclusive_[e][root]; });
     out_.Text("\nsummary:");
     WriteCosts(totals, 0);

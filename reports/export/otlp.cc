@@ -48,7 +48,7 @@ class OtlpWriter {
   // Numbers the stacks of contexts that have a value. Stack 0 is empty.
   void NumberStacks() {
     stack_of_.resize(tree_.nodes.size());
-    for (uint32_t node = 0; node < stack_of_.size(); ++node) {
+    for (model::NodeIndex node = 0; node < stack_of_.size(); ++node) {
       const bool any =
           std::ranges::any_of(sums_, [&](size_t m) { return tree_.Value(node, m) != 0; });
       if (any) stack_of_[node] = ++stacks_;
@@ -152,17 +152,18 @@ class OtlpWriter {
     }
     json_.Key("samples");
     json_.StartArray();
-    for (uint32_t node = 0; node < tree_.nodes.size() && out_.ok(); ++node) WriteSample(node, m);
+    for (model::NodeIndex node = 0; node < tree_.nodes.size() && out_.ok(); ++node)
+      WriteSample(node, m);
     json_.EndArray();
     json_.EndObject();
   }
 
-  void WriteSample(uint32_t node, size_t m) {
+  void WriteSample(model::NodeIndex node, size_t m) {
     const int64_t value = tree_.Value(node, m);
     if (value == 0) return;
     json_.StartObject();
     json_.Member("stackIndex", stack_of_[node]);
-    Numbers("attributeIndices", thread_attributes_[tree_.nodes[node].thread]);
+    Numbers("attributeIndices", thread_attributes_[IndexOf(tree_.nodes[node].thread)]);
     json_.Key("values");
     json_.StartArray();
     json_.String(std::to_string(value));
@@ -247,13 +248,13 @@ class OtlpWriter {
   // Writes the stacks, the leaf first. The thread itself is an attribute, not a frame.
   void WriteStacks() {
     std::vector<uint32_t> stack;
-    for (uint32_t node = 0; node < tree_.nodes.size() && out_.ok(); ++node) {
+    for (model::NodeIndex node = 0; node < tree_.nodes.size() && out_.ok(); ++node) {
       if (stack_of_[node] == 0) continue;
       stack.clear();
-      for (uint32_t at = node; tree_.nodes[at].parent != model::kNoNode;
+      for (model::NodeIndex at = node; tree_.nodes[at].parent != model::kNoNode;
            at = tree_.nodes[at].parent)
-        stack.push_back(tree_.nodes[at].frame + 1);
-      if (stack.empty()) stack.push_back(tree_.nodes[node].frame + 1);
+        stack.push_back(IndexOf(tree_.nodes[at].frame) + 1);
+      if (stack.empty()) stack.push_back(IndexOf(tree_.nodes[node].frame) + 1);
       json_.StartObject();
       Numbers("locationIndices", stack);
       json_.EndObject();

@@ -47,7 +47,7 @@ class PprofWriter {
   // Writes a file with the nodes `contexts`.
   Result<void> Write(const auto& contexts) {
     WriteTypes();
-    for (const uint32_t node : contexts) {
+    for (const model::NodeIndex node : contexts) {
       if (out_.ok()) WriteSample(node);
     }
     WriteMappings();
@@ -86,22 +86,23 @@ class PprofWriter {
   uint64_t OutsideId() const { return tree_.frames.size() + 1; }
 
   // Writes a stack, the leaf first. The thread itself is a label, not a frame.
-  void WriteSample(uint32_t node) {
+  void WriteSample(model::NodeIndex node) {
     values_.clear();
     for (const size_t m : sums_) values_.push_back(tree_.Value(node, m));
     if (std::ranges::all_of(values_, [](int64_t value) { return value == 0; })) return;
     stack_.clear();
-    for (uint32_t at = node; tree_.nodes[at].parent != model::kNoNode;
+    for (model::NodeIndex at = node; tree_.nodes[at].parent != model::kNoNode;
          at = tree_.nodes[at].parent) {
-      used_[tree_.nodes[at].frame] = true;
-      stack_.push_back(tree_.nodes[at].frame + 1);
+      const uint32_t frame = IndexOf(tree_.nodes[at].frame);
+      used_[frame] = true;
+      stack_.push_back(frame + 1);
     }
     if (stack_.empty()) stack_.push_back(OutsideId());
     {
       pbf_writer sample(profile_, kSample);
       sample.add_packed_uint64(1, stack_.begin(), stack_.end());
       sample.add_packed_int64(2, values_.begin(), values_.end());
-      WriteLabels(sample, tree_.threads[tree_.nodes[node].thread]);
+      WriteLabels(sample, tree_.ThreadOf(tree_.nodes[node]));
     }
     Flush();
   }
@@ -197,8 +198,8 @@ class PprofWriter {
 
 Result<void> WritePprof(const model::ContextTree& tree, Output& out) {
   return WriteStacks(tree, "pprof", out, [&](const model::ContextTree& stacks) {
-    const auto count = static_cast<uint32_t>(stacks.nodes.size());
-    return PprofWriter(stacks, out).Write(std::views::iota(uint32_t{0}, count));
+    const auto count = static_cast<model::NodeIndex>(stacks.nodes.size());
+    return PprofWriter(stacks, out).Write(std::views::iota(model::NodeIndex{0}, count));
   });
 }
 
@@ -206,7 +207,7 @@ Result<std::vector<std::string>> PprofFiles(const model::ContextTree& tree,
                                             const PprofLimits& limits) {
   std::vector<std::string> files;
   const auto write = [&](const model::ContextTree& stacks) -> Result<void> {
-    for (const std::vector<uint32_t>& part : PprofParts(stacks, limits)) {
+    for (const std::vector<model::NodeIndex>& part : PprofParts(stacks, limits)) {
       auto file = PrintedText([&](Output& to) { return PprofWriter(stacks, to).Write(part); });
       if (!file) return std::unexpected(file.error());
       files.push_back(*std::move(file));

@@ -16,8 +16,8 @@ struct PprofLimits {
 
 // Returns the contexts that have values, in parts that are approximately within the limits. A
 // thread is divided only if it is too large for one part.
-std::vector<std::vector<uint32_t>> PprofParts(const model::ContextTree& stacks,
-                                              const PprofLimits& limits);
+std::vector<std::vector<model::NodeIndex>> PprofParts(const model::ContextTree& stacks,
+                                                      const PprofLimits& limits);
 
 // Returns the compressed files, which together contain what WritePprof writes. Fails
 // if WriteStacks does.

@@ -53,26 +53,26 @@ class SpeedscopeWriter {
   // Writes the busiest thread first.
   void WriteMeasure(size_t m) {
     const std::vector<int64_t> inclusive = model::InclusiveAtLeast0(tree_, m);
-    for (const uint32_t root : tree_.roots) {
+    for (const model::NodeIndex root : tree_.roots) {
       if (inclusive[root] > 0 && out_.ok()) WriteThread(root, m, inclusive);
     }
   }
 
-  void WriteThread(uint32_t root, size_t m, const std::vector<int64_t>& inclusive) {
+  void WriteThread(model::NodeIndex root, size_t m, const std::vector<int64_t>& inclusive) {
     const model::Measure& measure = tree_.measures[m];
-    Begin(tree_.frames[tree_.nodes[root].frame].full + ": " + measure.name,
+    Begin(tree_.FrameOf(tree_.nodes[root]).full + ": " + measure.name,
           measure.unit == "count" ? "none" : measure.unit);
     int64_t at = 0;
-    const auto self = [&](uint32_t node) { return model::AtLeast0(tree_.Value(node, m)); };
+    const auto self = [&](model::NodeIndex node) { return model::AtLeast0(tree_.Value(node, m)); };
     model::VisitNodes(
         tree_.nodes, root,
-        [&](uint32_t node) {
+        [&](model::NodeIndex node) {
           if (inclusive[node] == 0) return false;
           if (node != root) Event('O', node, at);
           at = model::AddSaturating(at, self(node));
           return true;
         },
-        [&](uint32_t node) {
+        [&](model::NodeIndex node) {
           if (inclusive[node] > 0 && node != root) Event('C', node, at);
         });
     End(at);
@@ -99,10 +99,10 @@ class SpeedscopeWriter {
     json_.EndObject();
   }
 
-  void Event(char type, uint32_t node, int64_t at) {
+  void Event(char type, model::NodeIndex node, int64_t at) {
     json_.StartRow();
     json_.Member("type", std::string_view(&type, 1));
-    json_.Member("frame", tree_.nodes[node].frame);
+    json_.Member("frame", IndexOf(tree_.nodes[node].frame));
     json_.Member("at", at);
     json_.EndObject();
   }

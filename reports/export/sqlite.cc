@@ -229,17 +229,17 @@ class SqliteWriter {
     Insert insert(database_, "context", 8 + tree_.measures.size());
     std::vector<uint32_t> on_path(tree_.frames.size());
     int64_t level = -1;
-    for (const uint32_t root : tree_.roots) {
+    for (const model::NodeIndex root : tree_.roots) {
       model::VisitNodes(
           tree_.nodes, root,
-          [&](uint32_t node) {
-            const bool outermost = on_path[tree_.nodes[node].frame]++ == 0;
+          [&](model::NodeIndex node) {
+            const bool outermost = on_path[IndexOf(tree_.nodes[node].frame)]++ == 0;
             WriteContext(insert, node, ++level, outermost);
             return database_.ok();
           },
-          [&](uint32_t node) {
+          [&](model::NodeIndex node) {
             --level;
-            --on_path[tree_.nodes[node].frame];
+            --on_path[IndexOf(tree_.nodes[node].frame)];
           });
     }
   }
@@ -248,24 +248,24 @@ class SqliteWriter {
     id_.resize(tree_.nodes.size());
     last_.resize(tree_.nodes.size());
     int64_t next = 1;
-    for (const uint32_t root : tree_.roots) {
+    for (const model::NodeIndex root : tree_.roots) {
       model::VisitNodes(
           tree_.nodes, root,
-          [&](uint32_t node) {
+          [&](model::NodeIndex node) {
             id_[node] = next++;
             return true;
           },
-          [&](uint32_t node) { last_[node] = next - 1; });
+          [&](model::NodeIndex node) { last_[node] = next - 1; });
     }
   }
 
-  void WriteContext(Insert& insert, uint32_t node, int64_t level, bool outermost) {
+  void WriteContext(Insert& insert, model::NodeIndex node, int64_t level, bool outermost) {
     const model::ContextNode& at = tree_.nodes[node];
     const bool is_root = at.parent == model::kNoNode;
     insert.Integer(id_[node]).Integer(last_[node]);
     is_root ? insert.Null() : insert.Integer(id_[at.parent]);
-    insert.Integer(level).Integer(outermost).Integer(at.thread + 1);
-    is_root ? insert.Null() : insert.Integer(at.frame + 1);
+    insert.Integer(level).Integer(outermost).Integer(IndexOf(at.thread) + 1);
+    is_root ? insert.Null() : insert.Integer(IndexOf(at.frame) + 1);
     insert.Text({&at.type, 1});
     for (size_t m = 0; m < tree_.measures.size(); ++m) insert.Integer(tree_.Value(node, m));
     insert.Row();

@@ -75,7 +75,7 @@ Result<void> PrintCallers(model::Recording& recording, const model::TickTable& t
     Callers& callers = symbols[*callee];
     ++callers.ticks;
     callers.own += callee == frames.begin();
-    ++callers.by_name[caller == frames.end() ? "(nobody: the chain ends here)" : *caller];
+    ++callers.by_name[caller == frames.end() ? "(no caller: the chain ends here)" : *caller];
   }
   if (symbols.empty())
     return WrongUse("no call chain with a symbol whose name contains '{}'", wanted);

@@ -40,13 +40,12 @@ void CollapsedStacks::Add(uint32_t level, std::string frame, double value) {
 }
 
 void CollapsedStacks::AddDeep(uint32_t level, const std::string& frame, double value) {
-  if (deep_.stack.empty())
-    deep_.stack.push_back(deep_.contexts.Add(model::DeepRecursion::kNone, 0));
-  const auto [name, is_new] =
-      deep_.numbers.try_emplace(frame, static_cast<uint32_t>(deep_.names.size()));
+  if (deep_.stack.empty()) deep_.stack.push_back(deep_.contexts.Add(model::kNoNode, {}));
+  const auto [known, is_new] =
+      deep_.frame_of.try_emplace(frame, static_cast<model::FrameIndex>(deep_.names.size()));
   if (is_new) deep_.names.push_back(frame);
   deep_.stack.resize(level);
-  deep_.stack.push_back(deep_.contexts.Add(deep_.stack.back(), name->second));
+  deep_.stack.push_back(deep_.contexts.Add(deep_.stack.back(), known->second));
   deep_.values.resize(deep_.contexts.contexts().size());
   deep_.values[deep_.stack.back()] += value;
 }
@@ -56,7 +55,7 @@ void CollapsedStacks::WriteDeep() {
   for (size_t i = 1; i < contexts.size() && out_.ok(); ++i) {
     std::string below;
     for (size_t at = i; at != 0; at = contexts[at].parent)
-      below.insert(0, ";" + deep_.names[contexts[at].frame]);
+      below.insert(0, ";" + deep_.names[IndexOf(contexts[at].frame)]);
     Write(stack_ + below, deep_.values[i]);
   }
   folded_ += deep_.contexts.folded();
@@ -89,7 +88,7 @@ Result<void> PrintCollapsed(NamedTree& tree, Output& out) {
   };
   Walk walk(tree.forest, tree.options);
   CollapsedStacks stacks(out);
-  for (const uint32_t root : tree.forest.rows.roots) {
+  for (const model::NodeIndex root : tree.forest.rows.roots) {
     walk.Thread(root, [&](const ShownRow& row) {
       stacks.Add(row.level, FrameName(tree, row), value(row));
       return out.ok();

@@ -27,10 +27,10 @@ class CollapsedStacks {
   // Holds the last context of the level kWholeFrames and those below it.
   struct Deep {
     model::DeepRecursion contexts = model::DeepRecursion(0);
-    std::vector<uint32_t> stack;  // contexts, by level below kWholeFrames
-    std::vector<double> values;   // by context
+    std::vector<model::NodeIndex> stack;  // contexts, by level below kWholeFrames
+    std::vector<double> values;           // by context
     std::vector<std::string> names;
-    std::unordered_map<std::string, uint32_t> numbers;
+    std::unordered_map<std::string, model::FrameIndex> frame_of;
   };
 
   void AddDeep(uint32_t level, const std::string& frame, double value);

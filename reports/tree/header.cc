@@ -72,7 +72,7 @@ void PrintLosses(const model::Source& source, Output& out) {
     any = true;
   };
   for (const profile::Loss& loss : profile::Losses(source.reader)) {
-    if (loss.count > 0) line("lost", fmt::format("{} {}", loss.count, loss.says));
+    if (loss.count > 0) line("lost", fmt::format("{} {}", loss.count, loss.description));
   }
   for (const std::string& damage : source.reader.damages().Lines()) line("damaged", damage);
   if (!any) out.Text(" losses    none\n");
@@ -82,7 +82,7 @@ void RemarkLosses(const model::Source& source, Format format, Output& out) {
   if (EntryOf(format).head) return;
   out.Remark(profile::FoldedText(source.reader.header()));
   for (const profile::Loss& loss : profile::Losses(source.reader)) {
-    if (loss.count > 0) out.Remark(fmt::format("lost: {} {}", loss.count, loss.says));
+    if (loss.count > 0) out.Remark(fmt::format("lost: {} {}", loss.count, loss.description));
   }
   for (const std::string& damage : source.reader.damages().Lines())
     out.Remark("damaged: " + damage);

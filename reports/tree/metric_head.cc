@@ -23,8 +23,8 @@ std::string Fallbacks(const model::MetricTotals& column) {
       {kAnyPrevious, "by any previous event"},
       {kPerEvent, "by the cheapest of that event"},
       {kNone, "unknown (nothing removed)"}};
-  for (const auto& [level, says] : others) {
-    if (share(level) > 0) text += fmt::format(", {:.2g} % {}", share(level), says);
+  for (const auto& [level, description] : others) {
+    if (share(level) > 0) text += fmt::format(", {:.2g} % {}", share(level), description);
   }
   return text;
 }
@@ -79,7 +79,7 @@ std::string PeriodText(const profile::Metric& info) {
 }
 
 std::string RateText(const profile::Metric& info) {
-  if (info.period.value <= 0) return "each one, or as often as its source says";
+  if (info.period.value <= 0) return "each one, or as often as its source description";
   if (info.period.unit == "events" && info.period.value == 1) return "each event";
   std::string text = fmt::format("one every {}", PeriodText(info));
   if (info.period.unit == "ns")

@@ -1,4 +1,4 @@
-// Prints what the head of a report says about its metrics: their units, what they were calibrated
+// Prints what the head of a report states about its metrics: their units, what they were calibrated
 // with, or how they were sampled. Formats single values in the unit of their metric.
 #pragma once
 

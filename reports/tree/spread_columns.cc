@@ -20,18 +20,18 @@ struct Statistic {
 constexpr Statistic kStatistics[] = {
     {"MIN", "min", &Range::min}, {"MEDIAN", "median", &Range::median}, {"MAX", "max", &Range::max}};
 
-// Returns the place in the spread of the row's only context, or kNoNode.
+// Returns the place in the spread of the row's only context, or kNoRecord.
 uint32_t ContextOf(const TreeRow& row) {
-  if (row.shown.row == model::kNoNode) return model::kNoNode;
+  if (row.shown.row == model::kNoNode) return profile::kNoRecord;
   const uint32_t context = row.tree.forest.rows.rows[row.shown.row].context;
-  return context < row.tree.forest.spread.present.size() ? context : model::kNoNode;
+  return context < row.tree.forest.spread.present.size() ? context : profile::kNoRecord;
 }
 
 const Range* RangeOf(const TreeRow& row, size_t column) {
   const Spread& spread = row.tree.forest.spread;
   const uint32_t context = ContextOf(row);
-  return context == model::kNoNode ? nullptr
-                                   : &spread.ranges[size_t{context} * spread.columns + column];
+  return context == profile::kNoRecord ? nullptr
+                                       : &spread.ranges[size_t{context} * spread.columns + column];
 }
 
 // Converts a raw value of a column of the file: calls if `metric` is null, else to its unit.
@@ -42,7 +42,7 @@ Value InColumn(const model::MetricTotals* metric, int64_t raw) {
 
 Value RunsOf(const TreeRow& row) {
   const uint32_t context = ContextOf(row);
-  if (context == model::kNoNode) return Value::Missing();
+  if (context == profile::kNoRecord) return Value::Missing();
   return Value::Integer(row.tree.forest.spread.present[context]);
 }
 

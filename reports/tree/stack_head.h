@@ -1,4 +1,4 @@
-// Prints what the head of a report says about the sampled stacks.
+// Prints what the head of a report states about the sampled stacks.
 #pragma once
 
 #include "model/tree/source.h"

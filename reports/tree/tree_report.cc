@@ -90,7 +90,7 @@ void PrintTree(NamedTree& tree, TreeColumns& columns, Section head, Output& out)
   std::string buffer;
   Walk walk(tree.forest, tree.options);
   writer->Begin(columns.columns());
-  for (const uint32_t root : tree.forest.rows.roots) {
+  for (const model::NodeIndex root : tree.forest.rows.roots) {
     const uint32_t tid = tree.TidOf(root);
     writer->BeginGroup(tid, tree.merged() ? "(all threads)" : tree.ThreadOf(root).name);
     walk.Thread(root, [&](const ShownRow& shown) {

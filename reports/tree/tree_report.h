@@ -19,8 +19,8 @@ class NamedTree {
   NamedTree(model::Source& from, model::Forest& loaded, const Options& chosen)
       : source(from), forest(loaded), options(chosen) {}
 
-  const profile::Thread& ThreadOf(uint32_t root) const {
-    return source.reader.threads()[forest.rows.rows[root].thread];
+  const profile::Thread& ThreadOf(model::NodeIndex root) const {
+    return source.reader.threads()[IndexOf(forest.rows.rows[root].thread)];
   }
   bool merged() const { return options.merged; }
   // Returns the thread id of the root's rows, or 0 if all threads are one tree.

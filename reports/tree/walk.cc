@@ -20,7 +20,7 @@ Walk::Walk(const model::Forest& forest, const Options& options)
 void Walk::FindLarge() {
   const std::vector<double> weight = model::Cumulative(rows_, 0);
   double whole = 0;
-  for (const uint32_t root : rows_.roots) whole += weight[root];
+  for (const model::NodeIndex root : rows_.roots) whole += weight[root];
   const double threshold = whole * options_.min_percent / 100;
   large_.resize(rows_.rows.size());
   for (size_t i = rows_.rows.size(); i-- > 0;) {
@@ -34,11 +34,11 @@ void Walk::FindLarge() {
   }
 }
 
-bool Walk::Hides(uint32_t row) const {
+bool Walk::Hides(model::NodeIndex row) const {
   return rows_.rows[row].level > options_.depth || (!large_.empty() && !large_[row]);
 }
 
-ShownRow Walk::Shown(uint32_t index) const {
+ShownRow Walk::Shown(model::NodeIndex index) const {
   const model::Row& row = rows_.rows[index];
   ShownRow shown;
   shown.id = index + 1;
@@ -55,7 +55,7 @@ ShownRow Walk::Shown(uint32_t index) const {
   return shown;
 }
 
-void Walk::Accumulate(uint32_t index) {
+void Walk::Accumulate(model::NodeIndex index) {
   const model::Row& row = rows_.rows[index];
   ++fold_.hidden;
   fold_.calls += row.calls;
@@ -72,12 +72,12 @@ void Walk::Accumulate(uint32_t index) {
   }
 }
 
-ShownRow Walk::Folded(uint32_t parent) {
+ShownRow Walk::Folded(model::NodeIndex parent) {
   fold_ = {};
   fold_cells_.assign(fold_cells_.size(), {});
   model::VisitHidden(
-      rows_.rows, parent, [this](uint32_t row) { return Hides(row); },
-      [this](uint32_t row) { Accumulate(row); });
+      rows_.rows, parent, [this](model::NodeIndex row) { return Hides(row); },
+      [this](model::NodeIndex row) { Accumulate(row); });
   fold_.id = static_cast<uint32_t>(rows_.rows.size()) + ++folded_rows_;
   fold_.parent = parent + 1;
   fold_.level = rows_.rows[parent].level + 1;
@@ -88,11 +88,11 @@ ShownRow Walk::Folded(uint32_t parent) {
   return fold_;
 }
 
-void Walk::Thread(uint32_t root, const Visitor& visit) {
+void Walk::Thread(model::NodeIndex root, const Visitor& visit) {
   model::VisitShown(
-      rows_.rows, root, [this](uint32_t row) { return Hides(row); },
-      [&](uint32_t row) { return visit(Shown(row)); },
-      [&](uint32_t parent) { return visit(Folded(parent)); });
+      rows_.rows, root, [this](model::NodeIndex row) { return Hides(row); },
+      [&](model::NodeIndex row) { return visit(Shown(row)); },
+      [&](model::NodeIndex parent) { return visit(Folded(parent)); });
 }
 
 }  // namespace jprof::reports

@@ -16,7 +16,8 @@ struct ShownRow {
   uint32_t id = 0;      // unique in the report, from 1
   uint32_t parent = 0;  // id of the parent's row, 0 for a thread row
   uint32_t level = 0;
-  uint32_t row = model::kNoNode;  // in Rows; kNoNode for a row that represents `hidden` ones
+  model::NodeIndex row =
+      model::kNoNode;  // in Rows; kNoNode for a row that represents `hidden` ones
   uint64_t hidden = 0;
   uint64_t calls = 0;
   uint64_t callees = 0;
@@ -33,15 +34,15 @@ class Walk {
   using Visitor = std::function<bool(const ShownRow&)>;
 
   // Visits one thread row and all below it. `visit` returns false to stop.
-  void Thread(uint32_t root, const Visitor& visit);
+  void Thread(model::NodeIndex root, const Visitor& visit);
 
  private:
   void FindLarge();
-  bool Hides(uint32_t row) const;
-  void Accumulate(uint32_t row);
-  ShownRow Shown(uint32_t row) const;
+  bool Hides(model::NodeIndex row) const;
+  void Accumulate(model::NodeIndex row);
+  ShownRow Shown(model::NodeIndex row) const;
   // Returns the row that represents the hidden children of `parent` and all below them.
-  ShownRow Folded(uint32_t parent);
+  ShownRow Folded(model::NodeIndex parent);
 
   const model::Forest& forest_;
   const model::Rows& rows_;

@@ -30,7 +30,7 @@ std::pair<double, double> TimeOf(std::span<const double> samples,
 
 void AddRows(const model::CombinedTree& combined, const std::vector<uint32_t>& names,
              ViewTree& tree) {
-  for (uint32_t i = 0; i < combined.contexts.size(); ++i) {
+  for (model::NodeIndex i = 0; i < combined.contexts.size(); ++i) {
     const model::CombinedContext& context = combined.contexts[i];
     if (i == 0) {
       tree.AddRow(model::kNoNode, 0, 'T');
@@ -48,8 +48,8 @@ void AddRows(const model::CombinedTree& combined, const std::vector<uint32_t>& n
 }
 
 // Returns a context without samples, or 0 if all have some.
-uint32_t LeastContext(const model::CombinedTree& tree) {
-  for (uint32_t i = 1; i < tree.contexts.size(); ++i)
+model::NodeIndex LeastContext(const model::CombinedTree& tree) {
+  for (model::NodeIndex i = 1; i < tree.contexts.size(); ++i)
     if (model::Sum(tree.AllSamples(i)) == 0) return i;
   return 0;
 }
@@ -57,10 +57,10 @@ uint32_t LeastContext(const model::CombinedTree& tree) {
 void DescribeRuns(const model::CombinedView& view, ViewData& data) {
   data.Fact("counted", fmt::format("{}: {} calls of {} methods", view.counted.how,
                                    view.counted.calls, view.counted.methods));
-  for (const model::RunFacts& run : view.sampled)
+  for (const model::RunSummary& run : view.sampled)
     data.Fact("sampled", fmt::format("{}: {:.0f} samples", run.how, run.samples));
   for (const std::string& note : view.counted.notes) data.Loss("counted: " + note);
-  for (const model::RunFacts& run : view.sampled)
+  for (const model::RunSummary& run : view.sampled)
     for (const std::string& note : run.notes) data.Loss(run.run.profile + ": " + note);
   for (const model::RunDifference& difference : view.differences) data.Note(difference.text);
   data.Note(fmt::format("{:.1f} % of samples are in contexts that the counted run did not see",

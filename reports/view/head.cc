@@ -73,7 +73,7 @@ void DescribeRun(const model::Source& source, ViewData& data) {
     }
   }
   for (const profile::Loss& loss : profile::Losses(reader))
-    if (loss.count > 0) data.Loss(fmt::format("{} {}", loss.count, loss.says));
+    if (loss.count > 0) data.Loss(fmt::format("{} {}", loss.count, loss.description));
   for (const std::string& damage : reader.damages().Lines()) data.Loss("damaged: " + damage);
   if (const std::string folded = profile::FoldedText(reader.header()); !folded.empty())
     data.Note(folded + "; counts are exact");

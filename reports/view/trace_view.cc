@@ -20,26 +20,26 @@ namespace {
 class TraceTree {
  public:
   TraceTree(const std::vector<std::string>& threads, ViewNames& names)
-      : names_(names), strands_(threads.size()) {
+      : names_(names), states_(threads.size()) {
     for (uint32_t i = 0; i < threads.size(); ++i)
-      strands_[i].at = Add(model::kNoNode, names.Of(threads[i]), 'T', i);
+      states_[i].at = Add(model::kNoNode, names.Of(threads[i]), 'T', i);
   }
 
   void Add(uint32_t thread, const model::TimelineEvent& event) {
-    Strand& strand = strands_[thread];
-    if (strand.ns) tree_.self[0][strand.at] += static_cast<double>(event.ns - *strand.ns);
-    strand.ns = event.ns;
+    ThreadState& state = states_[thread];
+    if (state.ns) tree_.self[0][state.at] += static_cast<double>(event.ns - *state.ns);
+    state.ns = event.ns;
     if (const auto* slice = std::get_if<model::SliceBegin>(&event.what)) {
-      strand.at = Enter(strand.at, thread, *slice);
+      state.at = Enter(state.at, thread, *slice);
     } else if (std::holds_alternative<model::SliceEnd>(event.what)) {
-      strand.at = tree_.parent[strand.at];
+      state.at = tree_.parent[state.at];
     }
   }
 
   const ViewTree& tree() const { return tree_; }
 
  private:
-  struct Strand {
+  struct ThreadState {
     uint32_t at = 0;             // the row of the innermost open call
     std::optional<uint64_t> ns;  // of the previous event
   };
@@ -61,8 +61,8 @@ class TraceTree {
 
   ViewNames& names_;
   ViewTree tree_{1};
-  std::vector<Strand> strands_;  // by thread
-  model::ChildMap children_;     // by name
+  std::vector<ThreadState> states_;  // by thread
+  model::ChildMap children_;         // by name
 };
 
 std::vector<std::string> ThreadTexts(const profile::Reader& reader) {

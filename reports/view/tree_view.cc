@@ -22,10 +22,10 @@ void AddRows(const model::Source& source, model::Forest& forest, ViewNames& name
   for (size_t i = 0; i < forest.rows.rows.size(); ++i) {
     const model::Row& row = forest.rows.rows[i];
     const std::string_view name = row.method == profile::kRootMethod
-                                      ? std::string_view(threads[row.thread])
+                                      ? std::string_view(threads[IndexOf(row.thread)])
                                       : forest.names.Of(row.method);
     tree.AddRow(row.parent, names.Of(name), forest.names.LetterOf(row.method, row.type, false));
-    tree.thread.push_back(row.thread);
+    tree.thread.push_back(IndexOf(row.thread));
     if (counted) tree.calls.push_back(static_cast<double>(row.calls));
     for (size_t m = 0; m < forest.metrics.size(); ++m) {
       const model::MetricTotals& metric = forest.metrics[m];

@@ -88,15 +88,15 @@ class Control(unittest.TestCase):
                          (0, "recording into app.jprof\n", ""))
         self.assertEqual(jvm.stdout.readline(), "jprof 1 start\n")
 
-    def test_status_is_a_line_a_fact(self):
+    def test_status_is_a_line_a_value(self):
         jvm = self.listener(r"ok mode=scs recording=yes samples=12 out=/a%20b/c%0A%1B[31m%25\n")
         for words in (["status"], []):
             done = self.ctl(jvm.pid, *words)
             self.assertEqual(done.returncode, 0, done)
-            facts = dict(line.split(":", 1) for line in done.stdout.splitlines())
-            facts = {key: value.strip() for key, value in facts.items()}
+            values = dict(line.split(":", 1) for line in done.stdout.splitlines())
+            values = {key: value.strip() for key, value in values.items()}
             self.assertEqual(
-                facts, {"mode": "scs", "recording": "yes", "samples": "12", "out": "/a b/c??[31m%"})
+                values, {"mode": "scs", "recording": "yes", "samples": "12", "out": "/a b/c??[31m%"})
 
     def test_an_error_of_the_agent_is_status_1(self):
         jvm = self.listener(r"error reset is not possible with this recording\n")

@@ -21,7 +21,7 @@ HANDLER = re.compile(
     r"\(char\*, void\*\)$")
 HOOK = re.compile(r"jprof::hookit::.*::On(Entry|Exit)<jprof::engine::(.+)>\(void\*, void\*\)$")
 # What the compiler's calls go to: a jump to the handler.
-DOOR = re.compile(r"^__cyg_profile_func_(enter|exit)$")
+HOOK_CALL = re.compile(r"^__cyg_profile_func_(enter|exit)$")
 SLOW = re.compile(r"\[clone \.cold(\.\d+)?\]$|::Handle(Cold|Timed)<")
 REQUIRED = {(event, recording) for event in ("Entry", "Exit")
             for recording in ("CountTree", "TimeTree")}
@@ -107,11 +107,11 @@ def fast_path(body, arch):
 
 def check(disassembly, arch):
     """The violations, one line each; empty if there are none."""
-    wrong, seen, hooks, doors = [], set(), set(), set()
+    wrong, seen, hooks, hook_calls = [], set(), set(), set()
     for name, body in functions(disassembly).items():
         handler = HANDLER.search(name) or HOOK.search(name)
-        if DOOR.match(name):
-            doors.add(name)
+        if HOOK_CALL.match(name):
+            hook_calls.add(name)
             if any(arch.forbidden["call"].search(text) for _, text in body):
                 wrong.append(f"{name}: a call: {[text for _, text in body]}")
         if not handler:
@@ -148,8 +148,8 @@ def check(disassembly, arch):
     wrong += [
         f"On{event}<{recording}> of functions is not in the library"
         for event, recording in sorted(seen - hooks)]
-    if len(doors) != 2:
-        wrong.append(f"of the hooks only {sorted(doors)} are in the library")
+    if len(hook_calls) != 2:
+        wrong.append(f"of the hooks only {sorted(hook_calls)} are in the library")
     return wrong
 
 
@@ -159,10 +159,10 @@ def prove_the_checks():
              "jprof::engine::JavaFrames, false, false>(char*, void*)")
     hook = "void jprof::hookit::(anonymous namespace)::On%s<jprof::engine::%s>(void*, void*)"
 
-    def library(changed="", change="nop", at=probe, door="jmp *0x10(%rip)"):
+    def library(changed="", change="nop", at=probe, call="jmp *0x10(%rip)"):
         text, address = "", 0x1000
         for name in ("enter", "exit"):
-            text += f"{address:016x} <__cyg_profile_func_{name}>:\n  {address:x}:\t{door}\n\n"
+            text += f"{address:016x} <__cyg_profile_func_{name}>:\n  {address:x}:\t{call}\n\n"
             address += 0x100
         for name, (event, recording) in itertools.product((probe, hook), sorted(REQUIRED)):
             this = name % (event, recording)
@@ -203,7 +203,7 @@ def prove_the_checks():
             ("movaps %xmm0,0x30(%rsp)", "store on the stack")):
         expect(library(instruction), fault)
         expect(library(instruction, at=hook), fault)
-    expect(library(door="call 2000 <f>"), "__cyg_profile_func_enter: a call")
+    expect(library(call="call 2000 <f>"), "__cyg_profile_func_enter: a call")
     expect(library().replace("__cyg_profile_func_exit", "f"), "of the hooks only")
     expect(library().replace("hookit", "other"), "of functions is not in the library")
     expect(library(change="clone .constprop"), "something else")

@@ -23,7 +23,7 @@ THREAD_FIELDS = (
 ).split()
 NODE = struct.Struct("<IIIIIIqII24x")
 METHOD = struct.Struct("<IIHHHH")
-FORMER, BLOCK, WOVEN, ROOT, OVERFLOW = 0xFFFFFFFF, 15, 10, 9, (1 << 28) - 1
+SUPERSEDED, BLOCK, WOVEN, ROOT, OVERFLOW = 0xFFFFFFFF, 15, 10, 9, (1 << 28) - 1
 INTRINSIC = 128  # of a method's flags
 ENDED, VIRTUAL, NOT_SAMPLED, OTHER_TIMER = 2, 1, 32, 128
 THREAD_LOSSES = ("healed", "unmatched", "overflow", "dropped", "trace_dropped", "trace_overwritten")
@@ -37,7 +37,7 @@ class Node:
     entries: int
     exits: int
     self_ticks: int
-    former: bool
+    superseded: bool
 
 
 class RawProfile:
@@ -87,7 +87,7 @@ class RawProfile:
             if word >> 28 == WOVEN:  # one count of 64 bits, and an exit for each entry
                 n0, n1 = n0 | n1 << 32, 0
                 x0, x1 = n0, 0
-            nodes[index] = Node(parent, word & OVERFLOW, n0 + n1, x0 + x1, ticks, more == FORMER)
+            nodes[index] = Node(parent, word & OVERFLOW, n0 + n1, x0 + x1, ticks, more == SUPERSEDED)
         return nodes
 
     def roots(self):
@@ -105,9 +105,9 @@ class RawProfile:
         thread_of = {}
         entries = collections.Counter()
         for index, node in self.nodes.items():
-            entries[node.parent if node.former else index] += node.entries
+            entries[node.parent if node.superseded else index] += node.entries
         for index, node in self.nodes.items():
-            if node.former:
+            if node.superseded:
                 continue
             if index in roots:
                 thread_of[index] = roots[index][0]["name"]

@@ -43,8 +43,8 @@ class CallSource {
   virtual engine::MethodSource& methods() = 0;
   // Returns the VM's structures, or null if the source does not read them.
   virtual HotspotVm* vm() { return nullptr; }
-  // Returns what meta.json says about the source. The note may change until it has begun.
-  const setup::ProbeFacts& facts() const { return facts_; }
+  // Returns what meta.json contains about the source. The note may change until it has begun.
+  const setup::ProbeMetadata& metadata() const { return metadata_; }
   // Returns whether there are threads, with names, when the source begins.
   virtual bool BeginsAmongThreads() const { return context_.attached; }
 
@@ -62,7 +62,7 @@ class CallSource {
 
  protected:
   const CallContext context_;
-  setup::ProbeFacts facts_;
+  setup::ProbeMetadata metadata_;
 };
 
 }  // namespace jprof::agent

@@ -30,15 +30,15 @@ Result<FoundProbe> FoundProbe::Find() {
   return FoundProbe{*std::move(vm), *targets, image->BuildId()};
 }
 
-setup::ProbeFacts FoundProbe::Facts() const {
-  setup::ProbeFacts facts = {ProbeKind::kHotspot, MissingCalls(vm.structs), build_id};
-  if (!facts.note.empty()) setup::PrintMessage(facts.note);
-  return facts;
+setup::ProbeMetadata FoundProbe::Metadata() const {
+  setup::ProbeMetadata metadata = {ProbeKind::kHotspot, MissingCalls(vm.structs), build_id};
+  if (!metadata.note.empty()) setup::PrintMessage(metadata.note);
+  return metadata;
 }
 
 HotspotProbe::HotspotProbe(const CallContext& context, FoundProbe found)
     : CallSource(context), found_(std::move(found)) {
-  facts_ = found_.Facts();
+  metadata_ = found_.Metadata();
 }
 
 Result<std::unique_ptr<CallSource>> HotspotProbe::Open(const CallContext& context) {
@@ -57,9 +57,9 @@ Result<void> HotspotProbe::AddTo(JvmtiEvents& events) {
 
 // Notes the reason in the profile's head, unless it has another one. The recording continues.
 void HotspotProbe::NoteUnchecked(const std::string& reason) {
-  if (!facts_.note.empty()) return;
-  facts_.note = "calls in compiled code may be missing: " + reason;
-  setup::PrintMessage(facts_.note);
+  if (!metadata_.note.empty()) return;
+  metadata_.note = "calls in compiled code may be missing: " + reason;
+  setup::PrintMessage(metadata_.note);
 }
 
 Result<void> HotspotProbe::BeginWithJvm() {

@@ -20,8 +20,8 @@ struct FoundProbe {
   // Fails if this JVM is not HotSpot, or has no probes that are known.
   static Result<FoundProbe> Find();
 
-  // Returns the facts for meta.json. A message reports why counts may be too low.
-  setup::ProbeFacts Facts() const;
+  // Returns what meta.json has on the probe. A message reports why counts may be too low.
+  setup::ProbeMetadata Metadata() const;
 };
 
 class HotspotProbe final : public CallSource {

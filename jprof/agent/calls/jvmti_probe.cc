@@ -66,7 +66,7 @@ void AddMountEvents(jvmtiEnv* jvmti) {
 
 JvmtiProbe::JvmtiProbe(const CallContext& context, const std::string& reason)
     : CallSource(context) {
-  facts_ = {ProbeKind::kJvmti, reason, ""};
+  metadata_ = {ProbeKind::kJvmti, reason, ""};
   setup::PrintMessage("recording with JVMTI events, which is slow: " + reason);
 }
 

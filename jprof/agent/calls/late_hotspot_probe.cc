@@ -10,7 +10,7 @@ namespace jprof::agent {
 LateHotspotProbe::LateHotspotProbe(const CallContext& context, FoundProbe found,
                                    hotspot::LateProbe probe)
     : CallSource(context), found_(std::move(found)), probe_(std::move(probe)) {
-  facts_ = found_.Facts();
+  metadata_ = found_.Metadata();
 }
 
 Result<std::unique_ptr<CallSource>> LateHotspotProbe::Open(const CallContext& context) {

@@ -16,8 +16,8 @@ namespace jprof::agent {
 
 class Retransformer {
  public:
-  // Order tells whether the classes of loaders come before those that they define. Kind tells which
-  // classes are meant: those of loaders, or all others.
+  // Order states whether the classes of loaders come before those that they define. Kind states
+  // which classes are meant: those of loaders, or all others.
   enum class Order : uint8_t { kLoadersFirst, kLoadersLast };
   enum class Kind : uint8_t { kLoaders, kOthers };
   using Chosen = std::function<bool(std::string_view class_name)>;

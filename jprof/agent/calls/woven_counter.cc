@@ -75,7 +75,8 @@ WovenCounter::WovenCounter(const CallContext& context, HotspotVm vm, uint64_t cu
       current_at_(current_at),
       classes_(context.jvmti, context.session),
       virtual_threads_(context.jvmti, classes_, context.attached) {
-  facts_ = {ProbeKind::kWoven, "native methods, intrinsics and hidden classes are not counted", ""};
+  metadata_ = {ProbeKind::kWoven, "native methods, intrinsics and hidden classes are not counted",
+               ""};
 }
 
 Result<std::unique_ptr<CallSource>> WovenCounter::Open(const CallContext& context) {

@@ -60,8 +60,9 @@ class FixedMethod : public engine::MethodSource {
 
 }  // namespace
 
-uint32_t FrameReference(engine::Thread& thread, engine::MethodSource& java,
-                        const unwind::Unwinder& unwinder, const hotspot::StackFrame& frame) {
+profile::MethodRef FrameReference(engine::Thread& thread, engine::MethodSource& java,
+                                  const unwind::Unwinder& unwinder,
+                                  const hotspot::StackFrame& frame) {
   if (!IsJava(frame.type) && frame.type != FrameKind::kFunction) {
     // The method of a stub is a literal.
     return NoteReference(thread, reinterpret_cast<const char*>(frame.method));
@@ -71,22 +72,22 @@ uint32_t FrameReference(engine::Thread& thread, engine::MethodSource& java,
   return profile::PackMethod(frame.type, engine::SampledMethod(thread, source, frame.method));
 }
 
-uint32_t NoteReference(engine::Thread& thread, const char* text) {
+profile::MethodRef NoteReference(engine::Thread& thread, const char* text) {
   FixedMethod source("", text, profile::kMethodStub);
   return profile::PackMethod(
       FrameKind::kOther, engine::SampledMethod(thread, source, reinterpret_cast<uint64_t>(text)));
 }
 
-uint32_t KernelReference(engine::Thread& thread, const unwind::KernelFunctions& kernel,
-                         uint64_t address) {
+profile::MethodRef KernelReference(engine::Thread& thread, const unwind::KernelFunctions& kernel,
+                                   uint64_t address) {
   const auto function = kernel.At(address);
-  if (function.start == 0) return 0;
+  if (function.start == 0) return profile::kNoMethodRef;
   FixedMethod source(function.module, function.name, profile::kMethodKernel);
   return profile::PackMethod(FrameKind::kFunction,
                              engine::SampledMethod(thread, source, function.start));
 }
 
-uint32_t ClassReference(engine::Thread& thread, const char* signature) {
+profile::MethodRef ClassReference(engine::Thread& thread, const char* signature) {
   std::string_view name = signature;
   if (name.size() > 2 && name.front() == 'L') name = name.substr(1, name.size() - 2);
   FixedMethod source(name, "", profile::kMethodClass);

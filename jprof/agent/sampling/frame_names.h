@@ -15,15 +15,16 @@ constexpr bool IsJava(FrameKind type) {
   return type != FrameKind::kFunction && type != FrameKind::kOther && type != FrameKind::kNone;
 }
 
-// Returns the method reference of a frame, as in profile::Node::word.
-uint32_t FrameReference(engine::Thread& thread, engine::MethodSource& java,
-                        const unwind::Unwinder& unwinder, const hotspot::StackFrame& frame);
+// Returns the method reference of a frame.
+profile::MethodRef FrameReference(engine::Thread& thread, engine::MethodSource& java,
+                                  const unwind::Unwinder& unwinder,
+                                  const hotspot::StackFrame& frame);
 // Maps the frames of one thread to method references.
 class ThreadNames final : public hotspot::FrameNames {
  public:
   ThreadNames(engine::Thread& thread, engine::MethodSource& java, const unwind::Unwinder& unwinder)
       : thread_(thread), java_(java), unwinder_(unwinder) {}
-  uint32_t WordOf(const hotspot::StackFrame& frame) override {
+  profile::MethodRef RefOf(const hotspot::StackFrame& frame) override {
     return FrameReference(thread_, java_, unwinder_, frame);
   }
 
@@ -33,15 +34,16 @@ class ThreadNames final : public hotspot::FrameNames {
   const unwind::Unwinder& unwinder_;
 };
 
-// Returns the method reference of a kernel function, or 0 if the kernel's functions are not known.
-uint32_t KernelReference(engine::Thread& thread, const unwind::KernelFunctions& kernel,
-                         uint64_t address);
+// Returns the method reference of a kernel function, or kNoMethodRef if the kernel's functions are
+// not known.
+profile::MethodRef KernelReference(engine::Thread& thread, const unwind::KernelFunctions& kernel,
+                                   uint64_t address);
 // Returns the method reference of a class. `signature` is as the VM returns it, for example
 // Ljava/lang/String; or [I.
-uint32_t ClassReference(engine::Thread& thread, const char* signature);
+profile::MethodRef ClassReference(engine::Thread& thread, const char* signature);
 
 // Returns the method reference of a frame that is a note for the reader. `text` must be a
 // string literal.
-uint32_t NoteReference(engine::Thread& thread, const char* text);
+profile::MethodRef NoteReference(engine::Thread& thread, const char* text);
 
 }  // namespace jprof::agent

@@ -153,8 +153,8 @@ size_t SampleRecorder::KernelLeaves(engine::Thread& thread, SampledThread& sampl
   if (frames != 0) saw_kernel_frames_.store(true, std::memory_order_relaxed);
   size_t leaves = 0;
   for (size_t i = 0; i < frames; ++i) {
-    const uint32_t leaf = KernelReference(thread, kernel_functions_, sampled.kernel[i]);
-    if (leaf != 0) sampled.leaves[leaves++] = leaf;
+    const profile::MethodRef leaf = KernelReference(thread, kernel_functions_, sampled.kernel[i]);
+    if (leaf != profile::kNoMethodRef) sampled.leaves[leaves++] = leaf;
   }
   return leaves;
 }
@@ -169,11 +169,11 @@ profile::Node* SampleRecorder::ContextOf(engine::Thread& thread, engine::Timelin
   if (kept == 0 && in_heap)
     path.Step(NoteReference(thread, "(outer frames of the virtual thread are still in the heap)"));
   for (hotspot::StackFrame& frame : frames.first(fresh) | std::views::reverse) {
-    if (!java_only_ || IsJava(frame.type)) path.Step(frame.word);
+    if (!java_only_ || IsJava(frame.type)) path.Step(frame.ref);
     frame.context = path.index();
   }
   const std::span below(SampledThreadOf(thread)->leaves, leaves);
-  for (const uint32_t leaf : below | std::views::reverse) path.Step(leaf);
+  for (const profile::MethodRef leaf : below | std::views::reverse) path.Step(leaf);
   return path.node();
 }
 

@@ -20,7 +20,8 @@ void ForgetMetrics(profile::Writer& writer, uint32_t metric_count) {
   const uint64_t nodes = writer.header()->node_count;
   for (uint64_t i = 0; i < nodes; ++i) {
     profile::Node& node = writer.nodes()[i];
-    if (node.word != 0 && profile::TypeOf(node.word) != FrameKind::kBlock) node.self = 0;
+    if (node.ref != profile::kNoMethodRef && profile::TypeOf(node.ref) != FrameKind::kBlock)
+      node.self = 0;
   }
   std::fill_n(writer.extra(), nodes * (metric_count - 1), 0);
 }

@@ -59,7 +59,7 @@ struct SampledThread final : engine::ThreadExtension {
   std::atomic<uint32_t> requested[kMostTriggers] = {};
   IdleAccount idle[kMostTriggers];
   // The method references below the walked frames of one sample, innermost first.
-  uint32_t leaves[kMostKernelFrames + 2];
+  profile::MethodRef leaves[kMostKernelFrames + 2];
   uint64_t kernel[kMostKernelFrames];
   hotspot::LastStack last;  // for signals; the `context` of a frame is its node
   // The timeline of the nodes in `last`, with Timeline::folded and Thread::forgets at that time.

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "common/frame_kind.h"
+#include "profile/files/layout.h"
 
 namespace jprof::hotspot {
 
@@ -16,8 +17,8 @@ struct StackFrame {
   // the function, or the frame's pc if it is not known. For kOther the zero-terminated name of the
   // blob, which is readable as long as the VM exists.
   uint64_t method = 0;
-  uint64_t pc = 0;    // inlined frames have that of the frame they are inlined into
-  uint32_t word = 0;  // method reference from FrameNames, or 0 without FrameNames
+  uint64_t pc = 0;           // inlined frames have that of the frame they are inlined into
+  profile::MethodRef ref{};  // from FrameNames; kNoMethodRef without
   // Data that the owner of the walk attaches to the frame and its callers. It is kept while they
   // are unchanged (LastStack).
   uint32_t context = 0;
@@ -40,7 +41,7 @@ struct StackWalk {
 // of all threads cache it.
 class FrameNames {
  public:
-  virtual uint32_t WordOf(const StackFrame& frame) = 0;
+  virtual profile::MethodRef RefOf(const StackFrame& frame) = 0;
 
  protected:
   ~FrameNames() = default;

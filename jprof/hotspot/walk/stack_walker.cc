@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-#include "jprof/hotspot/walk/return_facts.h"
+#include "jprof/hotspot/walk/return_sites.h"
 #include "jprof/hotspot/walk/walk.h"
 #include "jprof/hotspot/walk/walk_compiled.h"
 
@@ -20,7 +20,7 @@ struct StackWalker::Shared {
 
   StackLayout layout;
   MemoryReader memory;  // copied into each walk
-  mutable ReturnFacts facts;
+  mutable ReturnSites sites;
   mutable std::atomic<int64_t> environment_offset = 0;  // of the JNIEnv; 0 while unknown
 
   // Returns whether a JavaThread of the calling thread begins at an address.
@@ -84,7 +84,7 @@ StackWalk StackWalker::WalkSignal(const void* ucontext, const StackBounds& stack
 StackWalk StackWalker::WalkSignal(const void* ucontext, const StackBounds& stack,
                                   uint64_t vm_thread, FrameNames& names, LastStack& last) const {
   return WalkFrom({shared_->layout, *unwinder_, shared_->memory, stack, vm_thread, last.fresh(), 0,
-                   &shared_->facts, &names, &last},
+                   &shared_->sites, &names, &last},
                   unwind::OfSignal(ucontext), InterpreterRegistersOf(ucontext));
 }
 
@@ -92,7 +92,7 @@ StackWalk StackWalker::WalkJava(const StackBounds& stack, uint64_t vm_thread, St
                                 uint32_t room, FrameNames* names) const {
   if (vm_thread == 0) return {};
   return WalkJavaFrames({shared_->layout, *unwinder_, shared_->memory, stack, vm_thread, out, room,
-                         names != nullptr ? &shared_->facts : nullptr, names});
+                         names != nullptr ? &shared_->sites : nullptr, names});
 }
 
 uint32_t StackWalker::OptimisedMethods(uint64_t pc, std::span<uint64_t> out) const {

@@ -46,7 +46,7 @@ class StackWalker {
   // frame is not yet complete or was just removed.
   StackWalk WalkSignal(const void* ucontext, const unwind::StackBounds& stack, uint64_t vm_thread,
                        StackFrame* out, uint32_t room) const;
-  // Does the same with a cache: return addresses are decoded once (ReturnFacts), and the walk ends
+  // Does the same with a cache: return addresses are decoded once (ReturnSites), and the walk ends
   // where it reaches the unchanged part of the thread's last stack. The frames are in `last`, with
   // method references from `names`, which must be the same object in all calls.
   StackWalk WalkSignal(const void* ucontext, const unwind::StackBounds& stack, uint64_t vm_thread,

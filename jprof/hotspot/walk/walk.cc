@@ -41,7 +41,7 @@ WalkStep StepNative(WalkState& walk) {
 }
 
 WalkStep StepGenerated(WalkState& walk) {
-  if (walk.facts != nullptr && !walk.is_top && StepByFacts(walk)) return WalkStep::kCaller;
+  if (walk.sites != nullptr && !walk.is_top && StepBySite(walk)) return WalkStep::kCaller;
   const CodeBlob blob = walk.BlobAt(walk.at.pc);  // a copy: the steps look up other blobs
   if (walk.IsCallStub(walk.at.pc)) return StepCallStub(walk);
   switch (blob.kind) {

@@ -16,11 +16,11 @@ void Remember(WalkState& walk, const CodeBlob& blob, uint32_t first) {
   const int32_t id = walk.layout.nmethod.CompileId(walk.memory, blob.header);
   NoteCode(walk, blob.header, id);
   const uint64_t pc = walk.at.pc;
-  if (walk.facts == nullptr || walk.layout.nmethod.IsDeoptHandler(walk.memory, blob, pc) ||
+  if (walk.sites == nullptr || walk.layout.nmethod.IsDeoptHandler(walk.memory, blob, pc) ||
       walk.IsContinuationEnd(blob)) {
     return;
   }
-  walk.facts->Add(
+  walk.sites->Add(
       pc, {static_cast<uint32_t>(pc - blob.header), id, static_cast<uint32_t>(blob.frame_words)},
       {walk.FrameOf(first), walk.NextFrame()});
 }
@@ -132,16 +132,16 @@ uint32_t OptimisedMethods(const StackLayout& layout, MemoryReader& memory, uint6
   return count;
 }
 
-bool StepByFacts(WalkState& walk) {
-  ReturnFacts::Code code;
-  const uint32_t count = walk.facts->Find(walk.at.pc, &code, {walk.NextFrame(), walk.Room()});
+bool StepBySite(WalkState& walk) {
+  ReturnSites::Code code;
+  const uint32_t count = walk.sites->Find(walk.at.pc, &code, {walk.NextFrame(), walk.Room()});
   if (count == 0) return false;
   const uint64_t header = walk.at.pc - code.header_distance;
   if (walk.layout.nmethod.CompileId(walk.memory, header) != code.compile_id) return false;
   Caller caller;
   if (!walk.At(CallerOfCompleteFrame(static_cast<int32_t>(code.frame_words)), &caller))
     return false;
-  if (!walk.facts->Has(caller.pc) && !walk.MayReturnTo(caller.pc)) return false;
+  if (!walk.sites->Has(caller.pc) && !walk.MayReturnTo(caller.pc)) return false;
   walk.result.depth += count;
   NoteCode(walk, header, code.compile_id);
   walk.To(caller);

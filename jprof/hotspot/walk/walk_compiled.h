@@ -10,9 +10,9 @@ namespace jprof::hotspot {
 
 WalkStep StepCompiled(WalkState& walk, const CodeBlob& blob);
 
-// Does the same by the cached decoding of this return address (ReturnFacts). Returns false if there
+// Does the same by the cached decoding of this return address (ReturnSites). Returns false if there
 // is none.
-bool StepByFacts(WalkState& walk);
+bool StepBySite(WalkState& walk);
 
 // Implements StackWalker::OptimisedMethods.
 uint32_t OptimisedMethods(const StackLayout& layout, MemoryReader& memory, uint64_t pc,

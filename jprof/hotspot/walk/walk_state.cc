@@ -18,7 +18,7 @@ void WalkState::EmitAt(uint64_t pc, FrameKind type, uint64_t method, int32_t bci
     return;
   }
   StackFrame& frame = out_[result.depth++] = {type, bci, method, pc};
-  if (names != nullptr) frame.word = names->WordOf(frame);
+  if (names != nullptr) frame.ref = names->RefOf(frame);
 }
 
 bool WalkState::MakeRoom() {

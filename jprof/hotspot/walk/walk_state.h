@@ -10,7 +10,7 @@
 #include "jprof/hotspot/vm/frame_code.h"
 #include "jprof/hotspot/vm/memory_reader.h"
 #include "jprof/hotspot/walk/last_stack.h"
-#include "jprof/hotspot/walk/return_facts.h"
+#include "jprof/hotspot/walk/return_sites.h"
 #include "jprof/hotspot/walk/stack_frame.h"
 #include "jprof/hotspot/walk/stack_layout.h"
 #include "jprof/unwind/unwinder.h"
@@ -26,8 +26,8 @@ struct WalkTask {
   uint64_t vm_thread;  // 0 for native frames only
   StackFrame* out;
   uint32_t room;
-  ReturnFacts* facts = nullptr;  // null if nothing is cached
-  FrameNames* names = nullptr;   // null without facts
+  ReturnSites* sites = nullptr;  // null if nothing is cached
+  FrameNames* names = nullptr;   // null without sites
   LastStack* last = nullptr;     // null without names
 };
 
@@ -50,7 +50,7 @@ class WalkState {
         unwinder(task.unwinder),
         stack(task.stack),
         thread(task.vm_thread),
-        facts(task.facts),
+        sites(task.sites),
         names(task.names),
         last(task.last),
         memory(task.memory),
@@ -130,7 +130,7 @@ class WalkState {
   const unwind::Unwinder& unwinder;
   const unwind::StackBounds stack;
   const uint64_t thread;
-  ReturnFacts* const facts;
+  ReturnSites* const sites;
   FrameNames* const names;
   LastStack* const last;
   MemoryReader memory;

@@ -144,12 +144,12 @@ int64_t Now(clockid_t clock) {
 }
 
 // Values that identify their frame.
-struct Words final : jprof::hotspot::FrameNames {
-  static uint32_t Of(const StackFrame& frame) {
+struct Refs final : jprof::hotspot::FrameNames {
+  static jprof::profile::MethodRef Of(const StackFrame& frame) {
     const uint64_t mixed = (frame.method + static_cast<uint64_t>(frame.type)) * 0x9e3779b97f4a7c15;
-    return static_cast<uint32_t>(mixed >> 32) | 1;
+    return static_cast<jprof::profile::MethodRef>(mixed >> 32 | 1);
   }
-  uint32_t WordOf(const StackFrame& frame) override { return Of(frame); }
+  jprof::profile::MethodRef RefOf(const StackFrame& frame) override { return Of(frame); }
 };
 
 void OnSignal(int, siginfo_t*, void* context) {
@@ -158,9 +158,9 @@ void OnSignal(int, siginfo_t*, void* context) {
   int asked = 1;
   if (thread != nullptr && thread->state.compare_exchange_strong(asked, 2)) {
     const int64_t begin = Now(CLOCK_MONOTONIC);
-    Words words;
+    Refs refs;
     thread->walk =
-        walker->WalkSignal(context, thread->stack, thread->vm_thread, words, thread->last);
+        walker->WalkSignal(context, thread->stack, thread->vm_thread, refs, thread->last);
     thread->nanos = Now(CLOCK_MONOTONIC) - begin;
     std::ranges::copy(thread->last.frames(), thread->frames);
     thread->plain =
@@ -295,7 +295,7 @@ void CompareWithPlain(const Thread& thread) {
   for (; same && at < ours.depth; ++at) {
     const StackFrame &mine = thread.frames[at], &right = thread.plain_frames[at];
     same = mine.type == right.type && mine.bci == right.bci && mine.method == right.method &&
-           mine.pc == right.pc && mine.word == Words::Of(right);
+           mine.pc == right.pc && mine.ref == Refs::Of(right);
   }
   if (same) return;
   if (++findings->unlike_plain > 5) return;

@@ -117,7 +117,7 @@ class ControlTest : public testing::Test {
             .flush = [this]() -> Result<int> { return ++done_, Fail("the folder\nis gone"); },
             .status =
                 [] {
-                  return std::vector<control::Fact>{{"mode", "scs"}, {"out", "/a b"}};
+                  return std::vector<control::Field>{{"mode", "scs"}, {"out", "/a b"}};
                 }};
   }
   void Start(int64_t patience_ms = kLong) {

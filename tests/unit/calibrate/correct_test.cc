@@ -37,13 +37,13 @@ class Recorder {
     parts.pop_back();
   }
 
-  CountedTree tree() const { return {parent, former, letters, counts}; }
+  CountedTree tree() const { return {parent, superseded, letters, counts}; }
   double Base(const Correction& correction, uint32_t node) const {
     return raw[node] - correction.adjust[node];
   }
 
   std::vector<uint32_t> parent;
-  std::vector<uint8_t> former;
+  std::vector<uint8_t> superseded;
   std::vector<char> letters;
   std::vector<std::array<uint32_t, 4>> counts;
   std::vector<double> raw;
@@ -52,9 +52,9 @@ class Recorder {
   int previous = 0;
 
  private:
-  uint32_t Add(uint32_t of, char letter, bool is_former) {
+  uint32_t Add(uint32_t of, char letter, bool is_superseded) {
     parent.push_back(of);
-    former.push_back(is_former);
+    superseded.push_back(is_superseded);
     letters.push_back(letter);
     counts.push_back({});
     raw.push_back(0);
@@ -63,13 +63,13 @@ class Recorder {
 
   uint32_t PartOf(uint32_t node, char letter) {
     if (letters[node] == letter) return node;
-    const auto [part, is_new] = formers.try_emplace({node, letter}, 0);
+    const auto [part, is_new] = superseded_of.try_emplace({node, letter}, 0);
     if (is_new) part->second = Add(node, letter, true);
     return part->second;
   }
 
   std::map<std::pair<uint32_t, std::string>, uint32_t> children;
-  std::map<std::pair<uint32_t, char>, uint32_t> formers;
+  std::map<std::pair<uint32_t, char>, uint32_t> superseded_of;
 };
 
 Overhead Cost(double overhead, double spread = 0, double repeat = 0) {
@@ -160,7 +160,7 @@ TEST(Correct, SyntheticCostModelIsTakenOutExactly) {
 
 // A node that was interpreted, then compiled: its own exits cost what each part's type costs, and
 // what it calls is entered from the mix of its types by calls.
-TEST(Correct, FormerPartsUseTheirOwnTypeAndWeighOnTheOtherSide) {
+TEST(Correct, SupersededPartsUseTheirOwnTypeAndWeighOnTheOtherSide) {
   Metric metric;
   metric.keys[{EventKind::kEntry, 'T', EventKind::kEntry, 'I'}] = Cost(10);
   metric.keys[{EventKind::kExit, 'T', EventKind::kEntry, 'J'}] = Cost(20);
@@ -183,9 +183,9 @@ TEST(Correct, FormerPartsUseTheirOwnTypeAndWeighOnTheOtherSide) {
   EXPECT_EQ(correction.adjust[0], 10 + 3 * 20);
   EXPECT_EQ(correction.adjust[method], 4 * (0.25 * 100 + 0.75 * 200) + 3 + 3 * 5);
   EXPECT_EQ(correction.adjust[native], 4 * (0.25 * 1000 + 0.75 * 2000));
-  const uint32_t former = static_cast<uint32_t>(run.parent.size() - 1);
-  ASSERT_TRUE(run.former[former]);
-  EXPECT_EQ(correction.adjust[former], 0);
+  const uint32_t superseded = static_cast<uint32_t>(run.parent.size() - 1);
+  ASSERT_TRUE(run.superseded[superseded]);
+  EXPECT_EQ(correction.adjust[superseded], 0);
 }
 
 // Exact metrics: a random tree of probes whose four parts and results cost what is planted. The way
@@ -267,7 +267,7 @@ TEST(Correct, ErrorGrowsWithRootOfEventsForSpreadAndWithEventsForRepeat) {
     run.Exit(0);
   }
   EXPECT_FLOAT_EQ(Correct(run.tree(), metric).error[node], 10 * 4 + 100 * 0.5);
-  // Bracketing adds its variance to every interval: 4^2 + 3^2 = 5^2.
+  // Timed events add their variance to every interval: 4^2 + 3^2 = 5^2.
   EXPECT_FLOAT_EQ(Correct(run.tree(), metric, 9).error[node], 10 * 5 + 100 * 0.5);
   EXPECT_FLOAT_EQ(static_cast<float>(Correct(run.tree(), metric).total_error), 10 * 4 + 100 * 0.5);
 }

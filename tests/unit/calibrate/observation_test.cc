@@ -80,22 +80,22 @@ class Profile : public testing::Test {
 
   void WriteNodes() {
     std::vector<profile::Node> nodes(13);
-    nodes[1].word = PackMethod(FrameKind::kThread, profile::kRootMethod);
-    nodes[2] = {.word = PackMethod(FrameKind::kNative, profile::MethodId{kDrive}),
+    nodes[1].ref = PackMethod(FrameKind::kThread, profile::kRootMethod);
+    nodes[2] = {.ref = PackMethod(FrameKind::kNative, profile::MethodId{kDrive}),
                 .parent = 1,
                 .entries = {1, 0},
                 .self = 777};
-    nodes[3] = {.word = PackMethod(FrameKind::kJitted, profile::MethodId{kCaller}),
+    nodes[3] = {.ref = PackMethod(FrameKind::kJitted, profile::MethodId{kCaller}),
                 .parent = 2,
                 .entries = {1, 9},
                 .exits = {0, 10},
                 .self = 600};
-    nodes[4] = {.word = PackMethod(FrameKind::kRejitted, profile::MethodId{kLeaf}),
+    nodes[4] = {.ref = PackMethod(FrameKind::kRejitted, profile::MethodId{kLeaf}),
                 .parent = 3,
                 .entries = {10, 10},
                 .exits = {20, 0},
                 .self = 400};
-    nodes[5] = {.word = PackMethod(FrameKind::kJitted, profile::MethodId{kCaller}),
+    nodes[5] = {.ref = PackMethod(FrameKind::kJitted, profile::MethodId{kCaller}),
                 .parent = 1,
                 .entries = {5, 0},
                 .exits = {5, 0},
@@ -104,20 +104,20 @@ class Profile : public testing::Test {
     for (uint32_t i = 0; i < 2; ++i) {
       const uint32_t at = 6 + 3 * i;
       nodes[at] = {
-          .word = PackMethod(FrameKind::kJitted, profile::MethodId{i == 0 ? kWarm : kMeasure}),
+          .ref = PackMethod(FrameKind::kJitted, profile::MethodId{i == 0 ? kWarm : kMeasure}),
           .parent = 1,
           .entries = {1, 0}};
-      nodes[at + 1] = {.word = PackMethod(FrameKind::kJitted, profile::MethodId{kSwitch}),
+      nodes[at + 1] = {.ref = PackMethod(FrameKind::kJitted, profile::MethodId{kSwitch}),
                        .parent = at,
                        .entries = {1, 0},
                        .self = 5};
-      nodes[at + 2] = {.word = PackMethod(FrameKind::kJitted, profile::MethodId{kKernel}),
+      nodes[at + 2] = {.ref = PackMethod(FrameKind::kJitted, profile::MethodId{kKernel}),
                        .parent = at + 1,
                        .entries = {4, 0},
                        .exits = {0, 4},
                        .self = 80};
     }
-    nodes[12] = {.word = PackMethod(FrameKind::kRejitted, profile::MethodId{kLeaf}),
+    nodes[12] = {.ref = PackMethod(FrameKind::kRejitted, profile::MethodId{kLeaf}),
                  .parent = 11,
                  .entries = {4, 0},
                  .exits = {4, 0},
@@ -128,17 +128,17 @@ class Profile : public testing::Test {
   }
 
   void WriteTrain() {
-    const uint32_t caller = PackMethod(FrameKind::kJitted, profile::MethodId{kCaller}),
-                   leaf = PackMethod(FrameKind::kRejitted, profile::MethodId{kLeaf});
-    const uint32_t other = PackMethod(FrameKind::kNative, profile::MethodId{kOther});
+    const profile::MethodRef caller = PackMethod(FrameKind::kJitted, profile::MethodId{kCaller}),
+                             leaf = PackMethod(FrameKind::kRejitted, profile::MethodId{kLeaf});
+    const profile::MethodRef other = PackMethod(FrameKind::kNative, profile::MethodId{kOther});
     const profile::TrainRecord records[] = {
         {30, caller, leaf, 0, 0, 0},
-        {40, leaf, caller, 33, 0, 1},  // bracketed: itself clean, the next is not
+        {40, leaf, caller, 33, 0, 1},  // timed: itself clean, the next is not
         {0xfffffff0, caller, leaf, 0, 1, 0},
         {31, leaf, caller, 0, 0, 1},
         {profile::kDirty, caller, leaf, 0, 1, 0},
         {50, caller, other, 0, 0, 0},  // not of the shapes
-        {0, 0, 0, 0, 0, 0},            // unused
+        {},                            // unused
         {32, caller, leaf, 0, 0, 0},
     };
     train_records_ = std::size(records);

@@ -41,15 +41,15 @@ TEST(ControlProtocol, MessagesHoldNoControlCharacters) {
 TEST(ControlProtocol, FactsOfAnyBytesComeBack) {
   std::string all;
   for (int c = 1; c < 256; ++c) all += static_cast<char>(c);
-  const std::vector<Fact> facts = {
+  const std::vector<Field> fields = {
       {"mode", "scs"}, {"empty", ""}, {"out", "/a b/100%41\n=c"}, {"all", all}};
-  const std::string text = JoinFacts(facts);
+  const std::string text = JoinFields(fields);
   EXPECT_EQ(text.find_first_of("\n\r\t"), std::string::npos);
-  const auto back = SplitFacts(text);
-  ASSERT_EQ(back.size(), facts.size());
-  for (size_t i = 0; i < facts.size(); ++i) {
-    EXPECT_EQ(back[i].key, facts[i].key);
-    EXPECT_EQ(back[i].value, facts[i].value);
+  const auto back = SplitFields(text);
+  ASSERT_EQ(back.size(), fields.size());
+  for (size_t i = 0; i < fields.size(); ++i) {
+    EXPECT_EQ(back[i].key, fields[i].key);
+    EXPECT_EQ(back[i].value, fields[i].value);
   }
 }
 
@@ -60,7 +60,7 @@ TEST(ControlProtocol, AnyBytesMayBeSplit) {
     for (char& c : text)
       c = "=% %4\n\xff"
           "ak"[chance() % 9];
-    for (const Fact& fact : SplitFacts(text)) EXPECT_LE(fact.value.size(), text.size());
+    for (const Field& field : SplitFields(text)) EXPECT_LE(field.value.size(), text.size());
   }
 }
 

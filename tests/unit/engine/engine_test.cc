@@ -98,13 +98,15 @@ class EngineTest : public testing::Test {
     const uint64_t count = session_->writer().header()->node_count;
     for (uint64_t i = 1; i < count; ++i) {
       const Node& node = nodes[i];
-      const auto type = profile::TypeOf(node.word);
-      if (node.word == 0 || type == FrameKind::kBlock || type == FrameKind::kThread) continue;
+      const auto type = profile::TypeOf(node.ref);
+      if (node.ref == profile::kNoMethodRef || type == FrameKind::kBlock ||
+          type == FrameKind::kThread)
+        continue;
       EXPECT_LT(node.parent, i);
       ListTree::Path path;
       uint64_t at = node.more == profile::kSuperseded ? node.parent : i;
       for (; nodes[at].parent != 0; at = nodes[at].parent) {
-        path.insert(path.begin(), NumberOf(profile::MethodOf(nodes[at].word)));
+        path.insert(path.begin(), NumberOf(profile::MethodOf(nodes[at].ref)));
       }
       ListTree::Counts& counts = contexts[path];
       for (int k : {0, 1}) {
@@ -128,7 +130,7 @@ class EngineTest : public testing::Test {
   MethodCounts ByMethod() const {
     MethodCounts counts;
     ForEachNode([&](const Node& node) {
-      auto& [entries, exits] = counts[NumberOf(profile::MethodOf(node.word))];
+      auto& [entries, exits] = counts[NumberOf(profile::MethodOf(node.ref))];
       entries += uint64_t{node.entries[0]} + node.entries[1];
       exits += uint64_t{node.exits[0]} + node.exits[1];
     });
@@ -139,7 +141,7 @@ class EngineTest : public testing::Test {
     const Node* nodes = session_->writer().nodes();
     ForEachNode([&](const Node& node) {
       uint32_t at = node.parent;
-      while (at != 0 && profile::MethodOf(nodes[at].word) != profile::MethodOf(node.word)) {
+      while (at != 0 && profile::MethodOf(nodes[at].ref) != profile::MethodOf(node.ref)) {
         at = nodes[at].parent;
       }
       inside += at != 0 && node.more != profile::kSuperseded;
@@ -150,8 +152,10 @@ class EngineTest : public testing::Test {
   void ForEachNode(F f) const {
     const Node* nodes = session_->writer().nodes();
     for (uint64_t i = 1; i < session_->writer().header()->node_count; ++i) {
-      const auto type = profile::TypeOf(nodes[i].word);
-      if (nodes[i].word == 0 || type == FrameKind::kBlock || type == FrameKind::kThread) continue;
+      const auto type = profile::TypeOf(nodes[i].ref);
+      if (nodes[i].ref == profile::kNoMethodRef || type == FrameKind::kBlock ||
+          type == FrameKind::kThread)
+        continue;
       f(nodes[i]);
     }
   }
@@ -164,14 +168,14 @@ class EngineTest : public testing::Test {
     Totals totals;
     const Node* nodes = session_->writer().nodes();
     for (uint64_t i = 1; i < session_->writer().header()->node_count; ++i) {
-      const auto type = profile::TypeOf(nodes[i].word);
-      if (nodes[i].word == 0 || type == FrameKind::kBlock) continue;
+      const auto type = profile::TypeOf(nodes[i].ref);
+      if (nodes[i].ref == profile::kNoMethodRef || type == FrameKind::kBlock) continue;
       const uint64_t entries = uint64_t{nodes[i].entries[0]} + nodes[i].entries[1];
       totals.entries += entries;
       totals.exits += uint64_t{nodes[i].exits[0]} + nodes[i].exits[1];
       totals.self += nodes[i].self;
       totals.nodes += type != FrameKind::kThread;
-      if (profile::MethodOf(nodes[i].word) == profile::kOverflowMethod) {
+      if (profile::MethodOf(nodes[i].ref) == profile::kOverflowMethod) {
         totals.overflow_entries += entries;
       }
     }
@@ -289,7 +293,7 @@ TEST_F(EngineTest, TrainWritesOneEquivalentRecordPerEvent) {
   RunRandom<Training<TimeTree>>(oracle, 5, 9, 50'000, false);
   EXPECT_EQ(Contexts(), oracle.contexts());
   const auto* train = current_thread->training.end - (1 << 14);  // the run being written
-  EXPECT_NE(train->from, 0u);
+  EXPECT_NE(train->from, profile::kNoMethodRef);
   EXPECT_EQ(session_->writer().header()->train_records,
             (Sum().entries + Sum().exits + (1 << 14) - 1) / (1 << 14) * (1 << 14));
 }

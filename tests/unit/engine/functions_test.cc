@@ -104,12 +104,14 @@ class FunctionsTest : public testing::Test {
     Counts counts;
     const profile::Node* nodes = session_.writer().nodes();
     for (uint64_t i = 1; i < session_.writer().header()->node_count; ++i) {
-      const auto type = profile::TypeOf(nodes[i].word);
-      if (nodes[i].word == 0 || type == FrameKind::kBlock || type == FrameKind::kThread) continue;
+      const auto type = profile::TypeOf(nodes[i].ref);
+      if (nodes[i].ref == profile::kNoMethodRef || type == FrameKind::kBlock ||
+          type == FrameKind::kThread)
+        continue;
       Path path;
       for (uint64_t at = nodes[i].more == profile::kSuperseded ? nodes[i].parent : i;
            nodes[at].parent != 0; at = nodes[at].parent)
-        path.insert(path.begin(), NameOf(profile::MethodOf(nodes[at].word)));
+        path.insert(path.begin(), NameOf(profile::MethodOf(nodes[at].ref)));
       auto& [entries, exits] = counts[path];
       entries += uint64_t{nodes[i].entries[0]} + nodes[i].entries[1];
       exits += uint64_t{nodes[i].exits[0]} + nodes[i].exits[1];
@@ -290,7 +292,7 @@ TEST_F(FunctionsTest, DeepRecursionGrowsTheStackOfFrames) {
   uint64_t entries = 0, exits = 0;
   for (const profile::Node* node = session_.writer().nodes() + 1;
        node < session_.writer().nodes() + session_.writer().header()->node_count; ++node) {
-    if (profile::TypeOf(node->word) != FrameKind::kFunction) continue;
+    if (profile::TypeOf(node->ref) != FrameKind::kFunction) continue;
     entries += uint64_t{node->entries[0]} + node->entries[1];
     exits += uint64_t{node->exits[0]} + node->exits[1];
   }

@@ -152,7 +152,7 @@ class InterruptedTest : public testing::Test {
     Sums sums;
     for (uint64_t i = 1; i < session_.writer().header()->node_count; ++i) {
       const profile::Node& node = session_.writer().nodes()[i];
-      if (node.word == 0 || profile::TypeOf(node.word) != type) continue;
+      if (node.ref == profile::kNoMethodRef || profile::TypeOf(node.ref) != type) continue;
       sums.entries += uint64_t{node.entries[0]} + node.entries[1];
       sums.exits += uint64_t{node.exits[0]} + node.exits[1];
     }

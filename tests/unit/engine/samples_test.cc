@@ -36,7 +36,7 @@ class Numbers : public MethodSource {  // the method's name is its number
   int described = 0;
 };
 
-using Path = std::vector<uint32_t>;  // method references, outermost first
+using Stack = std::vector<profile::MethodRef>;  // outermost first
 
 class SamplesTest : public testing::Test {
  protected:
@@ -58,19 +58,20 @@ class SamplesTest : public testing::Test {
     thread_ = session_.threads().CurrentThread();
     ASSERT_NE(thread_, nullptr);
   }
-  uint32_t Word(FrameKind type, uint64_t key) {
+  profile::MethodRef Ref(FrameKind type, uint64_t key) {
     return PackMethod(type, SampledMethod(*thread_, source_, key));
   }
 
   // The content of the tree, by path; only nodes with a value.
-  std::map<Path, std::array<int64_t, kMetrics>> Tree() {
-    std::map<Path, std::array<int64_t, kMetrics>> all;
+  std::map<Stack, std::array<int64_t, kMetrics>> Tree() {
+    std::map<Stack, std::array<int64_t, kMetrics>> all;
     const Node* nodes = session_.writer().nodes();
     for (uint32_t i = 1; i < session_.writer().header()->node_count; ++i) {
-      if (nodes[i].word == 0 || TypeOf(nodes[i].word) == FrameKind::kBlock) continue;
-      Path path;
+      if (nodes[i].ref == profile::kNoMethodRef || TypeOf(nodes[i].ref) == FrameKind::kBlock)
+        continue;
+      Stack path;
       for (uint32_t at = i; nodes[at].parent != 0; at = nodes[at].parent)
-        path.insert(path.begin(), nodes[at].word);
+        path.insert(path.begin(), nodes[at].ref);
       const int64_t* extra = session_.writer().extra() + size_t{i} * (kMetrics - 1);
       const std::array<int64_t, kMetrics> values = {nodes[i].self, extra[0], extra[1]};
       if (values == std::array<int64_t, kMetrics>{}) continue;
@@ -88,17 +89,17 @@ class SamplesTest : public testing::Test {
 TEST_F(SamplesTest, EveryStackIsFoundAgainLikeTheOracle) {
   Start(64 << 20);
   std::mt19937 random(7);
-  std::map<Path, std::array<int64_t, kMetrics>> expected;
+  std::map<Stack, std::array<int64_t, kMetrics>> expected;
   for (int i = 0; i < 20'000; ++i) {
-    Path path;
+    Stack path;
     const int depth = std::uniform_int_distribution(0, 12)(random);
     for (int d = 0; d < depth; ++d) {
       const auto type = static_cast<FrameKind>(std::uniform_int_distribution(1, 5)(random) % 3 + 1);
-      path.push_back(Word(type, 1 + std::uniform_int_distribution(0, 14)(random) / (d + 1)));
+      path.push_back(Ref(type, 1 + std::uniform_int_distribution(0, 14)(random) / (d + 1)));
     }
     const uint32_t metric = i % kMetrics;
     const int64_t value = std::uniform_int_distribution(1, 1000)(random);
-    const Path innermost_first(path.rbegin(), path.rend());
+    const Stack innermost_first(path.rbegin(), path.rend());
     AddToMetric(*thread_, ContextOf(*thread_, thread_->timeline, innermost_first), metric, value,
                 kMetrics);
     expected[path][metric] += value;
@@ -110,20 +111,21 @@ TEST_F(SamplesTest, EveryStackIsFoundAgainLikeTheOracle) {
 // A reader requires every node after its parent, also if the row was made after nodes of others.
 TEST_F(SamplesTest, ARowMadeLaterHasATreeOfItsOwn) {
   Start(16 << 20);
-  const Path stack = {Word(FrameKind::kJitted, 1), Word(FrameKind::kJitted, 2)};
+  const Stack stack = {Ref(FrameKind::kJitted, 1), Ref(FrameKind::kJitted, 2)};
   AddToMetric(*thread_, ContextOf(*thread_, thread_->timeline, stack), 0, 1, kMetrics);
   Timeline row;
   ASSERT_TRUE(session_.timelines().OpenRow("worker", profile::kThreadVirtual, row));
   EXPECT_STREQ(row.record->name, "worker");
   for (uint32_t i = 0; i < 1000; ++i) {
-    const Path deep = {Word(FrameKind::kJitted, 1 + i % 99), Word(FrameKind::kJitted, 3 + i / 99)};
+    const Stack deep = {Ref(FrameKind::kJitted, 1 + i % 99), Ref(FrameKind::kJitted, 3 + i / 99)};
     Timeline& timeline = i % 2 == 0 ? row : thread_->timeline;
     AddToMetric(*thread_, ContextOf(*thread_, timeline, deep), 1, 1, kMetrics);
   }
   const Node* nodes = session_.writer().nodes();
   int64_t sums[2] = {};
   for (uint32_t i = 1; i < session_.writer().header()->node_count; ++i) {
-    if (nodes[i].word == 0 || TypeOf(nodes[i].word) == FrameKind::kBlock) continue;
+    if (nodes[i].ref == profile::kNoMethodRef || TypeOf(nodes[i].ref) == FrameKind::kBlock)
+      continue;
     EXPECT_LT(nodes[i].parent, i);
     uint32_t root = i;
     while (nodes[root].parent != 0) root = nodes[root].parent;
@@ -146,9 +148,9 @@ TEST_F(SamplesTest, AHalfFullTreeFoldsRecursionAndKeepsEverySample) {
   std::mt19937 random(7);
   std::map<profile::MethodId, int64_t> expected, kept;
   for (int i = 0; i < 50'000; ++i) {
-    Path innermost_first;
+    Stack innermost_first;
     for (uint32_t d = 0; d < 12; ++d) {
-      innermost_first.push_back(Word(FrameKind::kJitted, 1 + static_cast<uint32_t>(random()) % 5));
+      innermost_first.push_back(Ref(FrameKind::kJitted, 1 + static_cast<uint32_t>(random()) % 5));
     }
     AddToMetric(*thread_, ContextOf(*thread_, thread_->timeline, innermost_first), 0, 1, kMetrics);
     ++expected[profile::MethodOf(innermost_first.front())];
@@ -164,8 +166,8 @@ TEST_F(SamplesTest, NoPathContinuesOnceRecursionIsToBeFolded) {
   Start(1 << 20);
   const uint64_t& folded = session_.writer().header()->folded_ticks;
   const auto take = [&](uint32_t i) {
-    const Path stack = {Word(FrameKind::kJitted, 1 + i % 999),
-                        Word(FrameKind::kJitted, 1 + i / 999)};
+    const Stack stack = {Ref(FrameKind::kJitted, 1 + i % 999),
+                         Ref(FrameKind::kJitted, 1 + i / 999)};
     AddToMetric(*thread_, ContextOf(*thread_, thread_->timeline, stack), 0, 1, kMetrics);
   };
   uint32_t i = 0;
@@ -183,9 +185,8 @@ TEST_F(SamplesTest, AFullTreeKeepsEverySample) {
   Start(1 << 20);
   int64_t sum = 0;
   for (uint32_t i = 0; i < 50'000; ++i) {
-    const Path stack = {Word(FrameKind::kJitted, 1 + i % 999),
-                        Word(FrameKind::kJitted, 1 + i / 999),
-                        Word(FrameKind::kJitted, 5000 + i % 7)};
+    const Stack stack = {Ref(FrameKind::kJitted, 1 + i % 999), Ref(FrameKind::kJitted, 1 + i / 999),
+                         Ref(FrameKind::kJitted, 5000 + i % 7)};
     AddToMetric(*thread_, ContextOf(*thread_, thread_->timeline, stack), 0, 1, kMetrics);
     ++sum;
   }

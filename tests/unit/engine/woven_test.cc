@@ -60,7 +60,7 @@ class WovenTest : public testing::Test {
   Node* Find(Node* parent, uint32_t id) const {
     const uint32_t slot = id & 7;
     auto* const own = NodeOf(reinterpret_cast<uint32_t*>(parent)[slot < 2 ? 4 + slot : 8 + slot]);
-    if (own->word == profile::PackMethod(FrameKind::kWoven, MethodId{id})) return own;
+    if (own->ref == profile::PackMethod(FrameKind::kWoven, MethodId{id})) return own;
     if (parent->more == 0) return nullptr;
     const auto* table = reinterpret_cast<const profile::ChildBlock*>(session_->writer().nodes() +
                                                                      (parent->more & 0x0fffffff));
@@ -89,7 +89,7 @@ class WovenTest : public testing::Test {
   Path PathOf(const Node* node) const {
     Path path;
     for (; node->parent != 0; node = session_->writer().nodes() + node->parent)
-      path.insert(path.begin(), IndexOf(profile::MethodOf(node->word)));
+      path.insert(path.begin(), IndexOf(profile::MethodOf(node->ref)));
     return path;
   }
 
@@ -97,7 +97,7 @@ class WovenTest : public testing::Test {
     Paths paths;
     const Node* nodes = session_->writer().nodes();
     for (uint64_t i = 1; i < session_->writer().header()->node_count; ++i) {
-      if (profile::TypeOf(nodes[i].word) != FrameKind::kWoven) continue;
+      if (profile::TypeOf(nodes[i].ref) != FrameKind::kWoven) continue;
       EXPECT_LT(nodes[i].parent, i);
       paths[PathOf(nodes + i)] += nodes[i].entries[0] | uint64_t{nodes[i].entries[1]} << 32;
     }
@@ -223,7 +223,7 @@ TEST_F(WovenTest, ContextsWithoutSpaceTakeNoMoreSpace) {
   for (uint32_t id = 1000; id < 1100; ++id) {
     current_ = caller;
     Enter(id);
-    EXPECT_EQ(profile::MethodOf(current_->word), profile::kOverflowMethod);
+    EXPECT_EQ(profile::MethodOf(current_->ref), profile::kOverflowMethod);
     EXPECT_EQ(current_, WovenOverflow(*thread_, caller));
   }
   EXPECT_EQ(header.node_count, nodes);

@@ -107,9 +107,9 @@ TEST(RecordedStacks, LittleRoomTruncates) {
 // Walks with a cache: the second finds the same frames, and so does the third, which reuses the
 // outer frames of the second.
 TEST(RecordedStacks, RememberedWalksFindTheSame) {
-  struct Words final : FrameNames {
-    uint32_t WordOf(const StackFrame& frame) override {
-      return static_cast<uint32_t>(frame.method >> 3) | 1;
+  struct Refs final : FrameNames {
+    profile::MethodRef RefOf(const StackFrame& frame) override {
+      return static_cast<profile::MethodRef>(frame.method >> 3 | 1);
     }
   };
   static const unwind::Unwinder unwinder;
@@ -118,11 +118,11 @@ TEST(RecordedStacks, RememberedWalksFindTheSame) {
     RecordedMemory memory(stack);
     const auto walker = StackWalker::Open(vm.Structs(), unwinder, &memory);
     const ucontext_t context = ContextOf(stack);
-    Words words;
+    Refs refs;
     const auto last = std::make_unique<LastStack>();
     for (int i = 0; i < 3; ++i) {
       const StackWalk walk =
-          walker->WalkSignal(&context, stack.bounds, stack.vm_thread, words, *last);
+          walker->WalkSignal(&context, stack.bounds, stack.vm_thread, refs, *last);
       EXPECT_EQ(walk.depth, stack.frames.size());
       EXPECT_EQ(TextsOf(last->frames()), stack.frames);
       kept += i > 0 ? walk.kept : 0;

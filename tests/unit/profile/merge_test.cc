@@ -37,19 +37,19 @@ Sums SumsOf(const CallTree& tree, size_t i) {
 
 // The path of each record; `name` gives the threads' names, `sampled` makes the type part of it.
 std::vector<std::string> PathsOf(const CallTree& tree, const Methods& methods, bool sampled,
-                                 const std::function<std::string(uint32_t)>& name) {
+                                 const std::function<std::string(ThreadIndex)>& name) {
   std::vector<std::string> paths;
   for (size_t i = 0; i < tree.size(); ++i) {
-    const MethodName method = methods[MethodOf(tree.word[i])];
+    const MethodName method = methods[MethodOf(tree.ref[i])];
     if (tree.parent[i] == kNoRecord) {
       paths.push_back(name(tree.thread[i]));
-    } else if (tree.former[i]) {
+    } else if (tree.superseded[i]) {
       paths.push_back(paths[tree.parent[i]]);
     } else {
       paths.push_back(fmt::format("{}/{}.{}{}{}{}", paths[tree.parent[i]], method.class_name,
                                   method.name, method.signature,
-                                  MethodOf(tree.word[i]) == kOverflowMethod ? "(overflow)" : "",
-                                  sampled ? fmt::format(":{}", Letter(TypeOf(tree.word[i]))) : ""));
+                                  MethodOf(tree.ref[i]) == kOverflowMethod ? "(overflow)" : "",
+                                  sampled ? fmt::format(":{}", Letter(TypeOf(tree.ref[i]))) : ""));
     }
   }
   return paths;
@@ -112,13 +112,13 @@ class MergeTest : public testing::Test {
     for (size_t n = 0; n < options_.inputs.size(); ++n) {
       Reader reader = Open(options_.inputs[n]);
       const CallTree tree = reader.ReadTree().value();
-      const auto paths = PathsOf(tree, reader.ReadMethods(), sampled, [&](uint32_t thread) {
-        return ThreadName(n, reader.threads()[thread]);
+      const auto paths = PathsOf(tree, reader.ReadMethods(), sampled, [&](ThreadIndex thread) {
+        return ThreadName(n, reader.threads()[IndexOf(thread)]);
       });
       std::map<std::string, std::array<int64_t, 3>> here;
       for (size_t i = 0; i < tree.size(); ++i) {
         const Sums sums = SumsOf(tree, i);
-        Add(expected[{paths[i], static_cast<int>(TypeOf(tree.word[i]))}], sums);
+        Add(expected[{paths[i], static_cast<int>(TypeOf(tree.ref[i]))}], sums);
         auto& value = here[paths[i]];
         value[0] += sums[0] + sums[1];
         value[1] += sums[5];
@@ -129,8 +129,8 @@ class MergeTest : public testing::Test {
 
     Reader reader = Open(options_.output);
     const CallTree tree = reader.ReadTree().value();
-    const auto paths = PathsOf(tree, reader.ReadMethods(), sampled, [&](uint32_t thread) {
-      const Thread& one = reader.threads()[thread];
+    const auto paths = PathsOf(tree, reader.ReadMethods(), sampled, [&](ThreadIndex thread) {
+      const Thread& one = reader.threads()[IndexOf(thread)];
       if (options_.threads != MergeThreads::kKeep) return one.name;
       return fmt::format("{} {}", one.name, one.record.tid);
     });
@@ -139,8 +139,8 @@ class MergeTest : public testing::Test {
     Tree got;
     size_t contexts = 0;
     for (size_t i = 0; i < tree.size(); ++i) {
-      Add(got[{paths[i], static_cast<int>(TypeOf(tree.word[i]))}], SumsOf(tree, i));
-      if (tree.former[i]) continue;
+      Add(got[{paths[i], static_cast<int>(TypeOf(tree.ref[i]))}], SumsOf(tree, i));
+      if (tree.superseded[i]) continue;
       ASSERT_EQ(i, contexts++) << "superseded records follow the contexts";
       CheckSpread(spread, i, values[paths[i]]);
     }
@@ -219,9 +219,9 @@ class RandomProfiles {
     for (uint32_t i = 0, count = Below(Below(8) == 0 ? 4000 : 200); i < count; ++i) {
       const uint32_t parent = contexts[Below(static_cast<uint32_t>(contexts.size()))];
       const auto type = static_cast<FrameKind>(1 + Below(4));
-      const bool former = parent != root && Below(4) == 0;
-      const MethodId method = former ? MethodOf(profile.nodes[parent].word)
-                                     : methods[Below(static_cast<uint32_t>(methods.size()))];
+      const bool superseded = parent != root && Below(4) == 0;
+      const MethodId method = superseded ? MethodOf(profile.nodes[parent].ref)
+                                         : methods[Below(static_cast<uint32_t>(methods.size()))];
       const uint32_t index = profile.AddNode(PackMethod(type, method), parent);
       Node& node = profile.nodes[index];
       for (uint32_t* count_of : {node.entries, node.exits})
@@ -229,7 +229,7 @@ class RandomProfiles {
       node.dispatches = Below(8) == 0 ? ~0u : Below(3);
       if (metrics > 0) node.self = static_cast<int64_t>(random_() >> 20) - (int64_t{1} << 43);
       if (metrics > 1) profile.extra[index] = static_cast<int64_t>(Below(1000));
-      if (former) {
+      if (superseded) {
         node.more = kSuperseded;
       } else {
         contexts.push_back(index);
@@ -302,7 +302,7 @@ TEST_F(MergeTest, GeneratedClassesAreTheSameWhateverTheirNumber) {
   const CallTree tree = reader.ReadTree().value();
   ASSERT_EQ(tree.size(), 2u);
   EXPECT_EQ(tree.counts[1].entries[0], 2u);
-  EXPECT_EQ(reader.ReadMethods()[MethodOf(tree.word[1])].class_name, "app/Main$$Lambda");
+  EXPECT_EQ(reader.ReadMethods()[MethodOf(tree.ref[1])].class_name, "app/Main$$Lambda");
 }
 
 TEST_F(MergeTest, LossesOfMergedThreadsAreCountedEach) {

@@ -91,9 +91,9 @@ TEST(MetaTest, TextsAreFitToPrint) {
 }
 
 TEST(MetaTest, ATimedEventStandsForAllIntervalsButItsOwn) {
-  EXPECT_EQ((Clock{.bracket_ticks = 32, .bracket_period = 32}).bracket_bias(), 31);
-  EXPECT_EQ((Clock{.bracket_ticks = 32, .bracket_period = 1}).bracket_bias(), 0);
-  EXPECT_EQ(Clock{.bracket_ticks = 32}.bracket_bias(), 0);
+  EXPECT_EQ((Clock{.bracket_ticks = 32, .bracket_period = 32}).timer_overhead(), 31);
+  EXPECT_EQ((Clock{.bracket_ticks = 32, .bracket_period = 1}).timer_overhead(), 0);
+  EXPECT_EQ(Clock{.bracket_ticks = 32}.timer_overhead(), 0);
 }
 
 TEST(RecordingMetaTest, ComesBackAsItWasWritten) {

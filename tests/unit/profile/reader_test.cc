@@ -64,7 +64,7 @@ TEST_F(ReaderTest, ReadsBackWhatWasWritten) {
   EXPECT_EQ(reader.threads()[0].record.tid, 7u);
   EXPECT_EQ(tree.parent, (std::vector<uint32_t>{kNoRecord, 0, 1}));
   EXPECT_EQ(tree.metrics[0], (std::vector<int64_t>{5, 52, 3}));
-  EXPECT_EQ(tree.word[2], PackMethod(kJitted, b));
+  EXPECT_EQ(tree.ref[2], PackMethod(kJitted, b));
   EXPECT_EQ(tree.counts[1].entries[0], 1u);
   EXPECT_EQ(tree.counts[1].exits[1], 1u);
   EXPECT_EQ(tree.counts[2].exits[0], 1u);
@@ -88,10 +88,10 @@ TEST_F(ReaderTest, SupersededRecordsKeepTheirTypeAndBelongToTheNode) {
   Reader reader = Open();
   const CallTree tree = *reader.ReadTree();
   ASSERT_EQ(tree.size(), 3u);
-  EXPECT_EQ(tree.former, (std::vector<uint8_t>{0, 0, 1}));
+  EXPECT_EQ(tree.superseded, (std::vector<uint8_t>{0, 0, 1}));
   EXPECT_EQ(tree.parent[2], 1u);
-  EXPECT_EQ(tree.word[2], PackMethod(kInterpreted, a));
-  EXPECT_EQ(tree.word[1], PackMethod(kJitted, a));
+  EXPECT_EQ(tree.ref[2], PackMethod(kInterpreted, a));
+  EXPECT_EQ(tree.ref[1], PackMethod(kJitted, a));
 }
 
 TEST_F(ReaderTest, FurtherMetricsComeFromTheirFile) {
@@ -161,13 +161,14 @@ TEST_F(ReaderTest, WovenNodesCountIn64Bits) {
   profile_.Write(directory_);
   Reader reader = Open();
   const CallTree tree = *reader.ReadTree();
-  EXPECT_EQ(tree.former, (std::vector<uint8_t>{0, 0, 0, 1, 1, 0}));  // two parts of the second one
+  EXPECT_EQ(tree.superseded,
+            (std::vector<uint8_t>{0, 0, 0, 1, 1, 0}));  // two parts of the second one
   EXPECT_EQ(tree.counts[0].exits[0], 0u);
   EXPECT_EQ(tree.counts[1].entries[0], 5u);
   EXPECT_EQ(tree.counts[1].exits[0], 5u);
   uint64_t sum = 0;
   for (uint32_t i = 0; i < tree.size(); ++i) {
-    if (i == 2 || (tree.former[i] && tree.parent[i] == 2)) sum += tree.counts[i].entries[0];
+    if (i == 2 || (tree.superseded[i] && tree.parent[i] == 2)) sum += tree.counts[i].entries[0];
   }
   EXPECT_EQ(sum, 0x2'0000'0007u);
   EXPECT_EQ(Damages(reader), "nodes: a count is too large to be true: left out: node 4\n");
@@ -181,7 +182,7 @@ TEST_F(ReaderTest, BadParentsAreLeftOutAndCounted) {
   profile_.AddNode(PackMethod(kJitted, a), 1);           // 4: valid
   profile_.AddNode(PackMethod(kBlock, kRootMethod), 1);  // 5: children, not a context
   profile_.AddNode(PackMethod(kJitted, a), 5);           // 6: its parent is a block
-  profile_.AddNode(0, 0);                                // 7: never used
+  profile_.AddNode(kNoMethodRef, 0);                     // 7: never used
   profile_.nodes[profile_.AddNode(PackMethod(kInterpreted, MethodId{IndexOf(a) + 1}), 4)].more =
       kSuperseded;  // 8: of another method
   profile_.Write(directory_);
@@ -202,7 +203,7 @@ TEST_F(ReaderTest, TreesOfNoThreadGetAName) {
   Reader reader = Open();
   const CallTree tree = *reader.ReadTree();
   ASSERT_EQ(tree.size(), 2u);
-  EXPECT_EQ(reader.threads()[tree.thread[1]].name, "(unknown)");
+  EXPECT_EQ(reader.threads()[IndexOf(tree.thread[1])].name, "(unknown)");
   EXPECT_NE(Damages(reader).find("belongs to no thread record"), std::string::npos);
 }
 
@@ -251,7 +252,7 @@ TEST_F(ReaderTest, LiveProfileNamesNewMethods) {
 
 struct Event {
   uint32_t thread;
-  uint32_t word;
+  MethodRef ref;
   bool exit;
   int64_t delta;
   bool operator==(const Event&) const = default;
@@ -287,7 +288,7 @@ class TraceTest : public ReaderTest {
     std::vector<Event> events;
     const auto done = ReadTrace(reader, [&](const TraceEvent& event) {
       if (event.thread == thread)
-        events.push_back({event.thread, event.word, event.exit, event.delta});
+        events.push_back({event.thread, event.ref, event.exit, event.delta});
       if (missing != nullptr) *missing += event.missing;
       return true;
     });

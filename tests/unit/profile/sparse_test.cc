@@ -96,7 +96,7 @@ void InLittleMemory(const std::function<void()>& read) {
 
 TEST_F(Sparse, NodesThatAreNotThereCostNothing) {
   const uint32_t last = 0xffff'0000u;
-  const Node root = {.word = PackMethod(FrameKind::kThread, kRootMethod)};
+  const Node root = {.ref = PackMethod(FrameKind::kThread, kRootMethod)};
   Lengthen(kNodesFile);
   Put(kNodesFile, uint64_t{last} * sizeof(Node), &root, sizeof(root));
   Claim([](ControlHeader& header) { header.node_count = 0xffff'fffeu; });
@@ -110,7 +110,7 @@ TEST_F(Sparse, NodesThatAreNotThereCostNothing) {
 
 TEST_F(Sparse, MoreNodesThanMemoryIsAnErrorThatNamesTheFile) {
   std::vector<Node> nodes(
-      200'000, Node{.word = PackMethod(FrameKind::kInterpreted, MethodId{1}), .parent = 1});
+      200'000, Node{.ref = PackMethod(FrameKind::kInterpreted, MethodId{1}), .parent = 1});
   Put(kNodesFile, 3 * sizeof(Node), nodes.data(), nodes.size() * sizeof(Node));
   Claim([&](ControlHeader& header) { header.node_count = nodes.size() + 3; });
   Reader reader = Open();

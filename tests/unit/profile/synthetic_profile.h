@@ -70,7 +70,7 @@ class SyntheticProfile {
     Timeline& timeline = timelines_[thread];
     Attribute(timeline, delta, extra_delta);
     Node& node = nodes[timeline.stack.back()];
-    Trace(thread, node.word, true, delta);
+    Trace(thread, node.ref, true, delta);
     ++node.exits[static_cast<size_t>(timeline.previous)];
     timeline.previous = EventKind::kExit;
     timeline.stack.pop_back();
@@ -79,9 +79,9 @@ class SyntheticProfile {
   Node& Current(size_t thread) { return nodes[timelines_[thread].stack.back()]; }
 
   // Adds any record: also for damaged profiles.
-  uint32_t AddNode(uint32_t word, uint32_t parent) {
+  uint32_t AddNode(MethodRef ref, uint32_t parent) {
     Node node;
-    node.word = word;
+    node.ref = ref;
     node.parent = parent;
     nodes.push_back(node);
     extra.push_back(0);
@@ -136,18 +136,18 @@ class SyntheticProfile {
     extra[timeline.stack.back()] += extra_delta;
   }
 
-  uint32_t ChildOf(uint32_t parent, uint32_t word) {
-    const auto [known, is_new] = children_.try_emplace({parent, IndexOf(MethodOf(word))}, 0);
-    if (is_new) known->second = AddNode(word, parent);
+  uint32_t ChildOf(uint32_t parent, MethodRef ref) {
+    const auto [known, is_new] = children_.try_emplace({parent, IndexOf(MethodOf(ref))}, 0);
+    if (is_new) known->second = AddNode(ref, parent);
     const uint32_t child = known->second;
-    if (nodes[child].word != word) {
+    if (nodes[child].ref != ref) {
       // The method was compiled: its values move to a superseded record.
-      const uint32_t former = AddNode(nodes[child].word, child);
-      nodes[former] = nodes[child];
-      nodes[former].parent = child;
-      nodes[former].more = kSuperseded;
-      nodes[child] = {.word = word, .parent = parent};
-      std::swap(extra[former], extra[child]);
+      const uint32_t superseded = AddNode(nodes[child].ref, child);
+      nodes[superseded] = nodes[child];
+      nodes[superseded].parent = child;
+      nodes[superseded].more = kSuperseded;
+      nodes[child] = {.ref = ref, .parent = parent};
+      std::swap(extra[superseded], extra[child]);
     }
     return child;
   }
@@ -157,11 +157,11 @@ class SyntheticProfile {
     out += static_cast<char>(value);
   }
 
-  void Trace(size_t thread, uint32_t word, bool exit, int64_t delta) {
+  void Trace(size_t thread, MethodRef ref, bool exit, int64_t delta) {
     if (!with_trace) return;
     Timeline& timeline = timelines_[thread];
     std::string event;
-    Varint(event, uint64_t{IndexOf(MethodOf(word))} << 5 | uint64_t(TypeOf(word)) << 1 | exit);
+    Varint(event, uint64_t{IndexOf(MethodOf(ref))} << 5 | uint64_t(TypeOf(ref)) << 1 | exit);
     Varint(event, static_cast<uint64_t>(delta) << 1 ^ static_cast<uint64_t>(delta >> 63));
     if (sizeof(TraceBlock) + timeline.events.size() + event.size() > kTraceBlockBytes)
       FlushTrace(thread);

@@ -61,13 +61,13 @@ class StackProfile {
     std::istringstream frames(stack);
     for (std::string frame; frames >> frame;) {
       const auto [known, is_new] = children_.try_emplace({at, frame}, 0);
-      if (is_new) known->second = made.AddNode(WordOf(frame), at);
+      if (is_new) known->second = made.AddNode(RefOf(frame), at);
       at = known->second;
     }
     return at;
   }
 
-  uint32_t WordOf(const std::string& frame) {
+  profile::MethodRef RefOf(const std::string& frame) {
     const bool has_kind = frame.size() > 2 && frame[1] == ':';
     const char kind = has_kind ? frame[0] : 'R';
     const std::string name = has_kind ? frame.substr(2) : frame;

@@ -334,7 +334,7 @@ Result<void> WholeStacks(const model::ContextTree& tree, std::string_view format
 model::ContextNode NodeOf(model::NodeIndex parent, uint32_t frame) {
   model::ContextNode node;
   node.parent = parent;
-  node.frame = frame;
+  node.frame = model::FrameIndex{frame};
   return node;
 }
 

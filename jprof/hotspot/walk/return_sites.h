@@ -14,7 +14,7 @@
 
 namespace jprof::hotspot {
 
-class ReturnFacts {
+class ReturnSites {
  public:
   struct Code {
     uint32_t header_distance = 0;  // from the header of the code to the return address
@@ -27,17 +27,17 @@ class ReturnFacts {
   uint32_t Find(uint64_t pc, Code* code, std::span<StackFrame> out) const {
     uint32_t total = 0, done = 0;
     FrameKind own = FrameKind::kNone;
-    const auto take = [&](const Fact& fact) {
+    const auto take = [&](const Site& site) {
       if (done == 0) {
-        *code = fact.code;
-        total = fact.count;
-        own = fact.own;
-      } else if (fact.code.compile_id != code->compile_id || fact.count != total) {
+        *code = site.code;
+        total = site.count;
+        own = site.own;
+      } else if (site.code.compile_id != code->compile_id || site.count != total) {
         return false;
       }
       const uint32_t some = std::min(total - done, kInOne);
       if (total == 0 || total > kMost || total > out.size()) return false;
-      for (uint32_t i = 0; i < some; ++i) out[done + i] = fact.scopes[i].Frame(pc);
+      for (uint32_t i = 0; i < some; ++i) out[done + i] = site.scopes[i].Frame(pc);
       return true;
     };
     do {
@@ -49,7 +49,7 @@ class ReturnFacts {
     return total;
   }
   bool Has(uint64_t pc) const {
-    return table_.Read(pc, [](const Fact&) { return true; });
+    return table_.Read(pc, [](const Site&) { return true; });
   }
 
   // Adds a result, unless it cannot be represented.
@@ -61,10 +61,10 @@ class ReturnFacts {
       if (is_own ? frame.type == FrameKind::kInlined : frame.type != FrameKind::kInlined) return;
     }
     for (uint32_t done = 0; done < frames.size(); done += kInOne) {
-      Fact fact = {code, static_cast<uint16_t>(frames.size()), frames.back().type, {}};
+      Site site = {code, static_cast<uint16_t>(frames.size()), frames.back().type, {}};
       const auto some = frames.subspan(done, std::min<size_t>(frames.size() - done, kInOne));
-      for (size_t i = 0; i < some.size(); ++i) fact.scopes[i] = Scope(some[i]);
-      table_.Add(pc | uint64_t{done} << kPartShift, fact);
+      for (size_t i = 0; i < some.size(); ++i) site.scopes[i] = Scope(some[i]);
+      table_.Add(pc | uint64_t{done} << kPartShift, site);
     }
   }
 
@@ -73,32 +73,32 @@ class ReturnFacts {
   struct Scope {
     uint32_t method_low = 0;
     uint16_t method_high = 0, bci = 0;
-    uint32_t word = 0;
+    profile::MethodRef ref{};
 
     Scope() = default;
     explicit Scope(const StackFrame& frame)
         : method_low(static_cast<uint32_t>(frame.method)),
           method_high(static_cast<uint16_t>(frame.method >> 32)),
           bci(static_cast<uint16_t>(frame.bci)),
-          word(frame.word) {}
+          ref(frame.ref) {}
     StackFrame Frame(uint64_t pc) const {
       return {.bci = bci == kNoBci ? -1 : bci,
               .method = uint64_t{method_high} << 32 | method_low,
               .pc = pc,
-              .word = word};
+              .ref = ref};
     }
   };
   static constexpr uint32_t kInOne = 8, kMost = 32;
   static constexpr int kPartShift = 48;  // position of the first scope's index in a key
-  struct Fact {
+  struct Site {
     Code code;
     uint16_t count = 0;
     FrameKind own = FrameKind::kNone;
     Scope scopes[kInOne];
   };
-  static_assert(sizeof(Fact) == 112);  // two cache lines with the table's own words
+  static_assert(sizeof(Site) == 112);  // two cache lines with the table's own words
 
-  unwind::PcTable<Fact, 15> table_;
+  unwind::PcTable<Site, 15> table_;
 };
 
 }  // namespace jprof::hotspot
