@@ -37,13 +37,12 @@ JittedInfo JittedOf(const profile::JitLog& log) {
   const uint64_t unloaded = count([](const profile::JitCode& code) {
     return !code.stub && code.unloaded != profile::kJitForever;
   });
-  const uint64_t end_ns = std::max(log.end_ns, log.header.start_ns);
   return {.methods = log.code.size() - stubs,
           .unloaded = unloaded,
           .stubs = stubs,
-          .lost = log.lost,
+          .lost = log.discarded,
           .finished = log.ended,
-          .seconds = static_cast<double>(end_ns - log.header.start_ns) / 1e9};
+          .seconds = static_cast<double>(log.end_ns - log.header.start_ns) / 1e9};
 }
 
 // Reads the log of jitted code. A log that cannot be read is reported as damage.

@@ -1,10 +1,9 @@
 #include "jprof/engine/session.h"
 
-#include <time.h>
-
 #include <cmath>
 #include <utility>
 
+#include "common/monotonic.h"
 #include "jprof/engine/rare_work.h"
 #include "jprof/engine/thread_record.h"
 
@@ -33,9 +32,7 @@ Result<void> Session::Start(SessionOptions options, MethodSource* source) {
 
 void Session::WriteStart() {
   profile::ControlHeader& header = *writer_.header();
-  timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  start_unix_ns_ = uint64_t(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+  start_unix_ns_ = UnixNanos();
   header.start_unix_ns = start_unix_ns_;
   header.start_ticks = ptm::ReadTsc();
   header.ticks_per_second = std::llround(clock_.ticks_per_second);

@@ -1,13 +1,13 @@
 #include "jprof/setup/meta.h"
 
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
+#include "common/monotonic.h"
 #include "common/procfs.h"
 #include "common/utc_text.h"
 #include "jprof/engine/event.h"
@@ -16,12 +16,6 @@ namespace jprof::setup {
 namespace {
 
 constexpr char kTracedUnit[] = "instructions";  // counted by a tracer
-
-uint64_t UnixNanos() {
-  timespec now = {};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return uint64_t(now.tv_sec) * 1'000'000'000 + uint64_t(now.tv_nsec);
-}
 
 std::string TextOf(const options::Filter& filter) {
   std::string text;

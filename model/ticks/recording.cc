@@ -93,9 +93,9 @@ Result<void> AddJitLog(const fs::path& directory, Recording& recording) {
     recording.thread_names[thread.tid] = was_main ? "main" : std::string(thread.name);
   }
   for (const std::string& damage : log->damages) recording.notes.push_back("damaged: " + damage);
-  if (log->lost > 0) {
-    recording.notes.push_back(
-        fmt::format("{} records of jitted code are missing in {}", log->lost, directory.string()));
+  if (log->discarded > 0) {
+    recording.notes.push_back(fmt::format("{} records of jitted code are missing in {}",
+                                          log->discarded, directory.string()));
   }
   return {};
 }

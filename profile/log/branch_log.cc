@@ -1,41 +1,23 @@
 #include "profile/log/branch_log.h"
 
-#include <algorithm>
-#include <cstring>
 #include <unordered_set>
 
 #include "common/bytes.h"
 
 namespace jprof::profile {
 
-// Contains what an encoded record refers to: the record before it in its chunk.
+// Contains what an encoded record refers to: the record before it in its packet.
 struct BranchBefore {
   uint64_t to = 0, time = 0;
 };
 
 namespace {
 
-constexpr size_t kChunkBytes = size_t{64} << 10;
+constexpr size_t kPacketBytes = size_t{64} << 10;
 constexpr size_t kLongestRecord = 64;  // encoded; six numbers of at most ten bytes are less
 constexpr uint8_t kKindBits = 0x0f, kHasRepeats = 0x10, kHasTime = 0x20;
 // Reading needs memory for the file and, while it is read, a copy.
 constexpr uint64_t kBranchMemoryPerByte = 2;
-
-uint64_t Mix(uint64_t hash, uint64_t word) {
-  hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-  return hash ^ hash >> 32;
-}
-
-uint64_t BranchCheck(const BranchChunk& chunk, std::string_view bytes) {
-  uint64_t hash = Mix(uint64_t{chunk.bytes} << 32 | chunk.records, chunk.time);
-  hash = Mix(hash, uint64_t{chunk.pid} << 32 | chunk.tid);
-  for (; !bytes.empty(); bytes.remove_prefix(std::min<size_t>(8, bytes.size()))) {
-    uint64_t word = 0;
-    std::memcpy(&word, bytes.data(), std::min<size_t>(8, bytes.size()));
-    hash = Mix(hash, word);
-  }
-  return hash;
-}
 
 char* PutUleb(char* out, uint64_t value) {
   for (; value >= 0x80; value >>= 7) *out++ = static_cast<char>(value | 0x80);
@@ -99,26 +81,26 @@ bool Decode(ByteCursor& in, BranchBefore& previous, Branch& branch) {
   return in.ok();
 }
 
-// Calls `use` for the records of a chunk. Returns false if it is damaged.
+// Calls `use` for the records of a packet. Returns false if they cannot be decoded.
 template <typename Use>
-bool DecodeChunk(const BranchChunk& chunk, std::string_view bytes, Use use) {
-  ByteCursor in(bytes);
-  BranchBefore previous{.time = chunk.time};
-  Branch branch{.pid = chunk.pid, .tid = chunk.tid};
-  for (uint32_t i = 0; i < chunk.records; ++i) {
+bool DecodePacket(const LogPacket& packet, std::string_view content, Use use) {
+  ByteCursor in(content);
+  BranchBefore previous{.time = packet.begin_ns};
+  Branch branch{.pid = packet.pid, .tid = packet.tid};
+  for (uint32_t i = 0; i < packet.records; ++i) {
     if (!Decode(in, previous, branch)) return false;
     use(branch);
   }
-  return in.empty();
+  return in.left() < 8;  // padding
 }
 
 }  // namespace
 
-// Contains the chunk of a thread that is not written yet.
+// Contains the packet of a thread that is not written yet.
 struct BranchWriter::Pending {
-  BranchChunk chunk;
+  LogPacket packet;
   BranchBefore previous;
-  std::unique_ptr<char[]> bytes = std::make_unique<char[]>(kChunkBytes);
+  std::unique_ptr<char[]> bytes = std::make_unique<char[]>(kPacketBytes);
   char* end = bytes.get();
 };
 
@@ -131,12 +113,12 @@ Result<void> BranchWriter::Open(const std::string& path, const LogHeader& header
 }
 
 BranchWriter::Pending& BranchWriter::PendingOf(uint32_t pid, uint32_t tid) {
-  if (last_ != nullptr && last_->chunk.tid == tid && last_->chunk.pid == pid) return *last_;
+  if (last_ != nullptr && last_->packet.tid == tid && last_->packet.pid == pid) return *last_;
   auto& pending = pending_[uint64_t{pid} << 32 | tid];
   if (!pending) {
     pending = std::make_unique<Pending>();
-    pending->chunk.pid = pid;
-    pending->chunk.tid = tid;
+    pending->packet.pid = pid;
+    pending->packet.tid = tid;
   }
   last_ = pending.get();
   return *last_;
@@ -144,113 +126,71 @@ BranchWriter::Pending& BranchWriter::PendingOf(uint32_t pid, uint32_t tid) {
 
 void BranchWriter::Add(const Branch& branch) {
   Pending& pending = PendingOf(branch.pid, branch.tid);
-  if (pending.chunk.records == 0) {
-    pending.chunk.time = branch.time_ns;
+  if (pending.packet.records == 0) {
+    pending.packet.begin_ns = branch.time_ns;
     pending.previous = {.time = branch.time_ns};
   }
   pending.end = Encode(branch, pending.previous, pending.end);
-  ++pending.chunk.records;
+  ++pending.packet.records;
   ++records_;
-  if (pending.end + kLongestRecord > pending.bytes.get() + kChunkBytes) Flush(pending);
+  if (pending.end + kLongestRecord > pending.bytes.get() + kPacketBytes) Flush(pending);
 }
 
 void BranchWriter::Flush(Pending& pending) {
-  if (pending.chunk.records == 0) return;
-  const std::string_view bytes(pending.bytes.get(), pending.end);
-  pending.chunk.bytes = static_cast<uint32_t>(bytes.size());
-  Write(pending.chunk, bytes);
-  pending.chunk.records = 0;
+  if (pending.packet.records == 0) return;
+  pending.packet.end_ns = pending.previous.time;
+  file_.Write(pending.packet, std::string_view(pending.bytes.get(), pending.end));
+  pending.packet.records = 0;
   pending.end = pending.bytes.get();
 }
 
-void BranchWriter::Write(const BranchChunk& chunk, std::string_view bytes) {
-  BranchChunk whole = chunk;
-  whole.check = BranchCheck(whole, bytes);
-  file_.Write(&whole, sizeof(whole));
-  file_.Write(bytes.data(), bytes.size());
-}
-
 Result<void> BranchWriter::Close(uint64_t end_ns) {
-  if (!file_.is_open()) return {};
   for (auto& [thread, pending] : pending_) Flush(*pending);
-  Write({.time = end_ns}, {});
-  return file_.Close();
+  return file_.Close(end_ns);
 }
 
 Result<BranchLog> BranchLog::Read(const std::string& path, uint64_t memory) {
-  const auto file = OpenLogFile(path);
+  auto file = ReadLogFile(path, memory, kBranchMemoryPerByte);
   if (!file) return std::unexpected(file.error());
-  if (file->size() > memory / kBranchMemoryPerByte) return NotEnoughMemory(path, memory);
-  return Parse(file->ReadAll(file->size()), path);
+  return Parse(*std::move(file));
 }
 
-Result<BranchLog> BranchLog::Parse(std::string bytes, const std::string& name) {
+Result<BranchLog> BranchLog::Parse(LogBytes file) {
   BranchLog log;
-  log.bytes_ = std::move(bytes);
-  ByteCursor head{std::string_view(log.bytes_)};
-  const auto header = TakeLogHeader(head, kBranchFormat, name);
-  if (!header) return std::unexpected(header.error());
-  log.header_ = *header;
-  log.ReadChunks(name);
+  auto summary =
+      ReadPackets(file, kBranchFormat, [&](const LogPacket& packet, std::string_view content) {
+        if (!DecodePacket(packet, content, [](const Branch&) {})) return false;
+        log.packets_.push_back(file.OffsetOf(content) - sizeof(LogPacket));
+        return true;
+      });
+  if (!summary) return std::unexpected(summary.error());
+  log.summary_ = *std::move(summary);
+  log.bytes_ = std::move(file.bytes);
   return log;
 }
 
-// Keeps the chunks that can be decoded completely. A chunk whose content is damaged is left out.
-// One whose head is damaged ends the reading, because the next one cannot be found.
-void BranchLog::ReadChunks(const std::string& name) {
-  ByteCursor rest{std::string_view(bytes_)};
-  rest.Skip(sizeof(LogHeader));
-  end_ns_ = header_.start_ns;
-  bool ended = false;
-  while (!ended && rest.left() >= sizeof(BranchChunk)) {
-    const size_t offset = bytes_.size() - rest.left();
-    const auto chunk = ByteCursor(rest).Read<BranchChunk>();
-    if (chunk.bytes > rest.left() - sizeof(chunk)) break;
-    rest.Skip(sizeof(chunk));
-    const std::string_view content = rest.ReadBytes(chunk.bytes);
-    uint64_t last = chunk.time;
-    const bool good =
-        BranchCheck(chunk, content) == chunk.check &&
-        DecodeChunk(chunk, content, [&last](const Branch& branch) { last = branch.time_ns; });
-    if (!good) {
-      damages_.push_back(fmt::format("{}: {} records at byte {} are damaged and left out", name,
-                                     chunk.records, offset));
-      if (damages_.size() > 100) break;
-      continue;
-    }
-    end_ns_ = std::max(end_ns_, last);
-    records_ += chunk.records;
-    ended = chunk.records == 0;
-    if (!ended) chunks_.push_back(offset);
-  }
-  if (!ended) {
-    damages_.push_back(fmt::format("{}: cut off or damaged after {} records ({} of {} bytes read)",
-                                   name, records_, bytes_.size() - rest.left(), bytes_.size()));
-  }
-}
-
 void BranchLog::ForEach(const std::function<void(const Branch&)>& use) const {
-  for (const size_t offset : chunks_) {
+  for (const size_t offset : packets_) {
     ByteCursor in(std::string_view(bytes_).substr(offset));
-    const auto chunk = in.Read<BranchChunk>();
-    DecodeChunk(chunk, in.ReadBytes(chunk.bytes), use);
+    const auto packet = in.Read<LogPacket>();
+    DecodePacket(packet, in.ReadBytes(packet.bytes), use);
   }
 }
 
 std::vector<TracedThread> BranchLog::Threads() const {
   std::vector<TracedThread> threads;
   std::unordered_set<uint64_t> known;
-  for (const size_t offset : chunks_) {
-    const auto chunk = ByteCursor(std::string_view(bytes_).substr(offset)).Read<BranchChunk>();
-    const bool is_new = known.insert(uint64_t{chunk.pid} << 32 | chunk.tid).second;
-    if (is_new) threads.push_back({.pid = chunk.pid, .tid = chunk.tid});
+  for (const size_t offset : packets_) {
+    const auto packet = ByteCursor(std::string_view(bytes_).substr(offset)).Read<LogPacket>();
+    const bool is_new = known.insert(uint64_t{packet.pid} << 32 | packet.tid).second;
+    if (is_new) threads.push_back({.pid = packet.pid, .tid = packet.tid});
   }
   return threads;
 }
 
 std::vector<Branch> BranchLog::All() const {
   std::vector<Branch> all;
-  all.reserve(records_);
+  all.reserve(records());
   ForEach([&all](const Branch& branch) { all.push_back(branch); });
   return all;
 }

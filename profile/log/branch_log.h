@@ -5,9 +5,14 @@
 // mappings, names, forks and exits of the traced process), `recording.json` and, for a JVM,
 // `jitlog`, so that model/ticks/recording.h resolves addresses at a time.
 //
-// The file consists of a LogHeader and of chunks: each is a BranchChunk and its records, all
-// of one thread. Chunks of different threads may be in any order, records of one thread are in the
-// order of execution. A truncated file can be read up to the truncation.
+// It is a log (profile/log/log_format.h). The records of a packet are of one thread. Packets of
+// different threads may be in any order, records of one thread are in the order of execution.
+//
+// Each record consists of a byte with its kind (low 4 bits) and the set of its optional fields,
+// then LEB128 numbers: `from` relative to the previous record's `to` (absent for kBegin), `to`
+// relative to `from` (for kBegin to the previous `to`; absent for kEnd), instructions, and, if
+// present, repeats and the time since the previous record. The first record is relative to a `to`
+// of 0 and to the packet's begin_ns.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +24,14 @@
 #include <vector>
 
 #include "common/result.h"
-#include "profile/log/log_file.h"
+#include "profile/log/log_reader.h"
+#include "profile/log/log_writer.h"
 #include "profile/read/reading_memory.h"
 
 namespace jprof::profile {
 
 inline constexpr char kBranchesFile[] = "branches";
-inline constexpr LogFormat kBranchFormat = {"jprofbra", 1, "a trace of jprof itrace",
+inline constexpr LogFormat kBranchFormat = {"jprofbra", 2, "a trace of jprof itrace",
                                             "trace again"};
 
 // States why the sequence of instructions left `from` for `to`.
@@ -61,21 +67,6 @@ struct TracedThread {
   bool operator==(const TracedThread&) const = default;
 };
 
-// The head of a chunk, followed by `bytes` of encoded records. Each record consists of a byte with
-// its kind (low 4 bits) and the set of its optional fields, then LEB128 numbers: `from` relative to
-// the previous record's `to` (absent for kBegin), `to` relative to `from` (for kBegin to the
-// previous `to`; absent for kEnd), instructions, and, if present, repeats and the time since the
-// previous record. The first record is relative to a `to` of 0 and to `time`. A chunk with
-// `records` 0 is the end of a complete file, at `time`.
-struct BranchChunk {
-  uint32_t bytes = 0;
-  uint32_t records = 0;
-  uint32_t pid = 0, tid = 0;
-  uint64_t time = 0;
-  uint64_t check = 0;  // BranchCheck of the fields above and the encoded records
-};
-static_assert(sizeof(BranchChunk) == 32);
-
 // Writes a file. One thread at a time may call it: callers serialise.
 class BranchWriter {
  public:
@@ -95,7 +86,6 @@ class BranchWriter {
   struct Pending;
   Pending& PendingOf(uint32_t pid, uint32_t tid);
   void Flush(Pending& pending);
-  void Write(const BranchChunk& chunk, std::string_view bytes);
 
   LogWriter file_;
   uint64_t records_ = 0;
@@ -109,8 +99,7 @@ class BranchLog {
   // Reads a file. Fails if it does not exist, is not a trace, has another version or needs more
   // than `memory` bytes. Damaged parts are dropped and reported by damages().
   static Result<BranchLog> Read(const std::string& path, uint64_t memory = ReadingMemory());
-  // Does the same for the content of a file; `name` is for messages.
-  static Result<BranchLog> Parse(std::string bytes, const std::string& name);
+  static Result<BranchLog> Parse(LogBytes file);
 
   // Calls `use` for each record, in the order of execution within a thread. Threads are interleaved
   // in pieces of some thousand records that overlap in time.
@@ -119,19 +108,15 @@ class BranchLog {
   std::vector<TracedThread> Threads() const;
   std::vector<Branch> All() const;  // 56 bytes per record: for short traces only
 
-  const LogHeader& header() const { return header_; }
-  uint64_t records() const { return records_; }
-  uint64_t end_ns() const { return end_ns_; }  // of the last record if the trace was cut off
-  const std::vector<std::string>& damages() const { return damages_; }
+  const LogHeader& header() const { return summary_.header; }
+  uint64_t records() const { return summary_.records; }
+  uint64_t end_ns() const { return summary_.end_ns; }
+  const std::vector<std::string>& damages() const { return summary_.damages; }
 
  private:
-  void ReadChunks(const std::string& name);
-
-  std::string bytes_;           // the file
-  std::vector<size_t> chunks_;  // offsets of the good ones
-  LogHeader header_;
-  uint64_t records_ = 0, end_ns_ = 0;
-  std::vector<std::string> damages_;
+  std::string bytes_;            // the file
+  std::vector<size_t> packets_;  // offsets of the intact ones
+  LogSummary summary_;
 };
 
 }  // namespace jprof::profile

@@ -1,5 +1,4 @@
 // Parses the file described in jit_log.h.
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,17 +7,13 @@
 #include <unordered_map>
 
 #include "common/bytes.h"
-#include "common/fd.h"
-#include "profile/files/damage.h"
 #include "profile/files/layout.h"
 #include "profile/log/jit_log.h"
-#include "profile/read/reader_file.h"
 #include "profile/read/reading_memory.h"
 
 namespace jprof::profile {
 namespace {
 
-constexpr uint64_t kLongestLog = 4ull << 30;
 // Reading needs memory for the file, and for each record of about 100 bytes or more an event and a
 // code of 150 bytes each.
 constexpr uint64_t kMemoryPerLogByte = 4;
@@ -108,112 +103,87 @@ std::span<const T> ReadArray(ByteCursor& record, uint64_t count) {
   return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
 }
 
-bool ReadCode(ByteCursor record, JitEvent* event) {
-  const auto code = record.Read<JitCodeRecord>();
+bool ReadCode(ByteCursor content, JitEvent* event) {
+  const auto record = content.Read<JitCodeRecord>();
   JitCode& out = event->code;
-  out.lines = ReadArray<JitLine>(record, code.line_count);
-  out.code = ReadArray<uint8_t>(record, code.code_length);
-  out.class_name = record.ReadBytes(code.class_length);
-  out.name = record.ReadBytes(code.name_length);
-  out.signature = record.ReadBytes(code.signature_length);
-  out.source = record.ReadBytes(code.source_length);
-  if (!record.ok()) return false;
-  out.address = code.address;
-  out.length = code.length;
-  out.stub = code.record.kind == JitKind::kStub;
-  out.type = code.type;
-  out.level = code.level;
-  event->time = code.record.time;
-  event->again = (code.record.flags & kJitAgain) != 0;
-  return code.length > 0 && code.address + code.length > code.address &&
-         out.code.size() <= code.length && std::strchr("JRNIO", code.type) != nullptr &&
-         code.type != '\0' && std::ranges::is_sorted(out.lines, {}, &JitLine::offset);
+  out.lines = ReadArray<JitLine>(content, record.line_count);
+  out.code = ReadArray<uint8_t>(content, record.code_length);
+  out.class_name = content.ReadBytes(record.class_length);
+  out.name = content.ReadBytes(record.name_length);
+  out.signature = content.ReadBytes(record.signature_length);
+  out.source = content.ReadBytes(record.source_length);
+  if (!content.ok()) return false;
+  out.address = record.address;
+  out.length = record.length;
+  out.stub = record.record.kind == JitKind::kStub;
+  out.type = record.type;
+  out.level = record.level;
+  event->again = (record.record.flags & kJitAgain) != 0;
+  return record.length > 0 && record.address + record.length > record.address &&
+         out.code.size() <= record.length && std::strchr("JRNIO", record.type) != nullptr &&
+         record.type != '\0' && std::ranges::is_sorted(out.lines, {}, &JitLine::offset);
 }
 
 // Parses the records of a file.
 class Parser {
  public:
-  explicit Parser(JitLog& log) : log_(log) {}
-
-  void Run() {
-    const std::string& bytes = *log_.bytes;
-    ByteCursor rest(bytes);
-    rest.Skip(log_.header.header_bytes);
-    while (rest.left() >= sizeof(JitRecord) && !log_.ended) {
-      const size_t at = bytes.size() - rest.left();
-      const auto head = ByteCursor(rest).Read<JitRecord>();
-      if (head.bytes < sizeof(head) || head.bytes % 8 != 0 || head.bytes > rest.left()) break;
-      latest_ = std::max(latest_, head.time);
-      if (!One(head, rest.Part(head.bytes))) {
-        damages_.Add("jitlog: a record that does not fit is left out",
-                     fmt::format("at byte {}", at));
-      }
-    }
-    if (!rest.empty()) {
-      damages_.Add(
-          log_.ended ? "jitlog: bytes after its end" : "jitlog: cut off or damaged",
-          fmt::format("{} of {} bytes were read", bytes.size() - rest.left(), bytes.size()));
-    }
-    log_.code = JitIntervals(events_);
-    log_.threads = threads_.Take();
-    log_.end_ns = latest_;
-    log_.damages = damages_.Lines();
-  }
-
- private:
-  bool One(const JitRecord& head, ByteCursor record) {
-    switch (head.kind) {
+  // Returns false if the record does not fit.
+  bool Use(const LogPacket& packet, std::string_view content) {
+    if (packet.records != 1) return false;
+    ByteCursor record(content);
+    JitEvent event{.time = packet.begin_ns};
+    switch (ByteCursor(record).Read<JitRecord>().kind) {
       case JitKind::kLoad:
-      case JitKind::kStub: {
-        JitEvent event;
+      case JitKind::kStub:
         if (!ReadCode(record, &event)) return false;
-        ++(event.code.stub ? counts_.stubs : counts_.loads);
         events_.push_back(event);
         return true;
-      }
-      case JitKind::kUnload: {
-        const auto unload = record.Read<JitUnloadRecord>();
+      case JitKind::kUnload:
+        event.unload = true;
+        event.code.address = record.Read<JitUnloadRecord>().address;
         if (!record.ok()) return false;
-        ++counts_.unloads;
-        events_.push_back({.time = head.time, .unload = true, .code = {.address = unload.address}});
+        events_.push_back(event);
         return true;
-      }
       case JitKind::kThread: {
         const auto thread = record.Read<JitThreadRecord>();
         const std::string_view name = record.ReadBytes(thread.name_length);
         if (!record.ok() || thread.event < kJitBegan || thread.event > kJitThreadEnded)
           return false;
-        ++counts_.threads;
-        threads_.Add(thread.tid, thread.event, head.time, name);
+        threads_.Add(packet.tid, thread.event, packet.begin_ns, name);
         return true;
       }
-      case JitKind::kEnd:
-        return Finish(record);
     }
     return true;  // an unknown kind
   }
 
-  bool Finish(ByteCursor record) {
-    const auto end = record.Read<JitEndRecord>();
-    if (!record.ok()) return false;
-    log_.ended = true;
-    log_.lost = end.lost;
-    if (end.lost > 0)
-      damages_.Add("jitlog: the disk was full", fmt::format("{} records are lost", end.lost));
-    if (end.loads != counts_.loads || end.unloads != counts_.unloads ||
-        end.stubs != counts_.stubs || end.threads != counts_.threads) {
-      damages_.Add("jitlog: the number of records differs from its end record");
+  void FinishTo(JitLog& log) {
+    log.code = JitIntervals(events_);
+    log.threads = threads_.Take();
+    if (log.discarded > 0) {
+      log.damages.push_back(
+          fmt::format("{}: the disk was full: {} records are lost", kJitLogFile, log.discarded));
     }
-    return true;
   }
 
-  JitLog& log_;
+ private:
   std::vector<JitEvent> events_;
   Threads threads_;
-  Damages damages_;
-  JitEndRecord counts_;
-  uint64_t latest_ = 0;
 };
+
+// Parses the content of a file.
+Result<JitLog> Parse(LogBytes bytes) {
+  JitLog log;
+  log.file = std::make_shared<const LogBytes>(std::move(bytes));
+  Parser parser;
+  auto summary = ReadPackets(*log.file, kJitFormat,
+                             [&parser](const LogPacket& packet, std::string_view content) {
+                               return parser.Use(packet, content);
+                             });
+  if (!summary) return std::unexpected(summary.error());
+  static_cast<LogSummary&>(log) = *std::move(summary);
+  parser.FinishTo(log);
+  return log;
+}
 
 }  // namespace
 
@@ -251,53 +221,19 @@ std::vector<JitCode> JitIntervals(std::span<const JitEvent> events) {
   return all;
 }
 
-Result<JitLog> ParseJitLog(std::string bytes) {
-  JitLog log;
-  log.bytes = std::make_shared<const std::string>(std::move(bytes));
-  ByteCursor cursor(*log.bytes);
-  log.header = cursor.Read<JitHeader>();
-  if (!cursor.ok() || std::memcmp(log.header.magic, kJitMagic, sizeof(kJitMagic)) != 0) {
-    return Fail(
-        "the file '{}' does not begin with {}: it is not a log of jitted code, or was "
-        "truncated; record again",
-        kJitLogFile, std::string_view(kJitMagic, sizeof(kJitMagic)));
-  }
-  if (log.header.version != kJitVersion) {
-    return WrongUse(
-        "the file '{}' has version {}, this jprof reads {}: record again with this jprof",
-        kJitLogFile, log.header.version, kJitVersion);
-  }
-  if (log.header.header_bytes != sizeof(JitHeader)) {
-    return Fail(
-        "the file '{}' is damaged: its header does not have the length of version {}; record again",
-        kJitLogFile, kJitVersion);
-  }
-  Parser(log).Run();
-  return log;
-}
+Result<JitLog> ParseJitLog(std::string bytes) { return Parse({std::move(bytes), kJitLogFile}); }
 
 Result<JitLog> ReadJitLog(const std::string& directory) {
-  const Fd folder(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const ReaderFile file(folder.get(), kJitLogFile);
-  if (!file.exists()) {
+  const std::string path = directory + "/" + kJitLogFile;
+  if (access(path.c_str(), F_OK) != 0) {
     return Fail("{}: has no log of jitted code ('{}'); record with the agent's option TPROF",
                 directory, kJitLogFile);
   }
-  const uint64_t memory = ReadingMemory(),
-                 longest = std::min(kLongestLog, memory / kMemoryPerLogByte);
-  std::string bytes = file.ReadAll(longest);
-  const size_t read = bytes.size();
-  if (read < kLongestLog && read == longest && file.size() > read) {
-    return NotEnoughMemory(directory + "/" + kJitLogFile, memory);
-  }
-  auto log = ParseJitLog(std::move(bytes));
+  auto file = ReadLogFile(path, ReadingMemory(), kMemoryPerLogByte);
+  if (!file) return std::unexpected(file.error());
+  file->name = kJitLogFile;
+  auto log = Parse(*std::move(file));
   if (!log) return std::unexpected(Error{directory + ": " + log.error().message, log.error().kind});
-  if (read == kLongestLog && file.size() > read) {
-    log->damages.push_back("jitlog: longer than 4 GiB: the remainder is left out");
-  } else if (read < file.size() && !log->ended) {
-    log->damages.push_back(
-        fmt::format("jitlog: not read from byte {} on, it has {} bytes", read, file.size()));
-  }
   return log;
 }
 

@@ -1,9 +1,9 @@
 // The file `samples` of a tprof recording: the records of a sampler, in the order in which they
 // were read. One process outside the profiled ones writes it. See docs/PROFILE_FORMAT.md.
 //
-// The file consists of a LogHeader and of records. A record is a SampleFileRecord, its text,
-// its build id and its chain (8 bytes per address), padded to 8 bytes. A truncated file can be read
-// up to the truncation.
+// It is a log (profile/log/log_format.h), whose packets have records of any threads. A record is a
+// SampleFileRecord and what its kind adds: kMap a SampleFileMap, its path and its build id, kComm a
+// name, kSample a chain (8 bytes per address); all padded to 8 bytes.
 #pragma once
 
 #include <cstdint>
@@ -14,35 +14,36 @@
 #include <vector>
 
 #include "common/result.h"
-#include "profile/log/log_file.h"
+#include "profile/log/log_reader.h"
+#include "profile/log/log_writer.h"
 #include "profile/read/reading_memory.h"
 
 namespace jprof::profile {
 
 inline constexpr char kSamplesFile[] = "samples";
-inline constexpr LogFormat kSampleFormat = {"jprofsmp", 1, "a recording of jprof tprof",
+inline constexpr LogFormat kSampleFormat = {"jprofsmp", 2, "a recording of jprof tprof",
                                             "record again"};
 
-enum class SampleKind : uint8_t { kSample, kMap, kComm, kFork, kExit, kLost, kEnd };
+enum class SampleKind : uint8_t { kSample, kMap, kComm, kFork, kExit };
 
-// The fixed part of one record in the file.
+// The part of a record that all kinds have.
 struct SampleFileRecord {
-  uint32_t bytes = 0;  // of the whole record
   SampleKind kind = SampleKind::kSample;
-  uint8_t kernel = 0;    // of kSample, whether in kernel mode
-  uint8_t exec = 0;      // of kComm, whether by an exec
-  uint8_t build_id = 0;  // of kMap, its length
+  uint8_t flag = 0;  // of kSample, whether in kernel mode; of kComm, whether by an exec
   uint16_t cpu = 0;
   uint16_t text = 0;   // length of the path of kMap, or the name of kComm
-  uint32_t chain = 0;  // of kSample, its length
+  uint16_t chain = 0;  // of kSample, the number of callers
   uint32_t pid = 0, tid = 0;
   uint64_t time = 0;
-  // The instruction of kSample, the start of kMap, the parent's pid of kFork, the number lost of
-  // kLost.
-  uint64_t address = 0;
-  uint64_t length = 0, offset = 0, inode = 0;  // kMap
+  uint64_t address = 0;  // the instruction of kSample, the start of kMap, the parent's pid of kFork
 };
-static_assert(sizeof(SampleFileRecord) == 64);
+static_assert(sizeof(SampleFileRecord) == 32);
+
+struct SampleFileMap {
+  uint64_t length = 0, offset = 0, inode = 0;
+  uint64_t build_id = 0;  // its length
+};
+static_assert(sizeof(SampleFileMap) == 32);
 
 // The content of a record, by kind. Views are valid as long as their source.
 struct SampleTaken {
@@ -63,11 +64,7 @@ struct ThreadForked {
   uint32_t parent_pid = 0;  // equal to the pid for a new thread of the process
 };
 struct ThreadExited {};
-struct SamplesLost {
-  uint64_t count = 0;
-};
-using SampleEvent =
-    std::variant<SampleTaken, CodeMapped, ThreadNamed, ThreadForked, ThreadExited, SamplesLost>;
+using SampleEvent = std::variant<SampleTaken, CodeMapped, ThreadNamed, ThreadForked, ThreadExited>;
 
 struct SampleEntry {
   uint64_t time = 0;
@@ -76,6 +73,7 @@ struct SampleEntry {
   SampleEvent event = {};
 };
 
+// Writes a file. A process that is killed loses the last 64 records at most.
 class SampleWriter {
  public:
   SampleWriter() = default;
@@ -84,14 +82,18 @@ class SampleWriter {
   Result<void> Open(const std::string& path, const LogHeader& header);
   // Adds a record. Texts and chains that are too long are truncated.
   void Add(const SampleEntry& entry);
-  // Writes kEnd and closes the file. Fails if a record could not be written.
+  // Counts samples that the system could not record.
+  void AddLost(uint64_t samples) { file_.Discard(samples); }
+  // Writes what is buffered and the end, and closes the file. Fails if something could not be
+  // written.
   Result<void> Close(uint64_t end_ns);
 
  private:
-  struct Packed;
-  void Write(Packed packed);
+  void Flush();
 
   LogWriter file_;
+  LogPacket packet_;
+  std::string content_;  // of that packet
 };
 
 // The whole file in memory. Entries are sorted by time (stable).
@@ -100,21 +102,20 @@ class SampleLog {
   // Reads a file. Fails if it does not exist, is not a recording, has another version or needs more
   // than `memory` bytes. Damaged parts are dropped and reported by damages().
   static Result<SampleLog> Read(const std::string& path, uint64_t memory = ReadingMemory());
-  // Does the same for the content of a file; `name` is for messages.
-  static Result<SampleLog> Parse(std::string_view bytes, const std::string& name);
+  static Result<SampleLog> Parse(LogBytes file);
 
-  const LogHeader& header() const { return header_; }
+  const LogHeader& header() const { return summary_.header; }
   const std::vector<SampleEntry>& entries() const { return entries_; }
-  uint64_t end_ns() const { return end_ns_; }  // of the last record if the recording was cut off
-  uint64_t lost() const { return lost_; }
-  const std::vector<std::string>& damages() const { return damages_; }
+  uint64_t end_ns() const { return summary_.end_ns; }
+  uint64_t lost() const { return summary_.discarded; }
+  const std::vector<std::string>& damages() const { return summary_.damages; }
 
  private:
-  std::vector<uint64_t> bytes_;  // aligned for chains
-  LogHeader header_;
+  bool AddPacket(const LogPacket& packet, std::string_view content);
+
+  std::string bytes_;  // the file, to which the entries refer
+  LogSummary summary_;
   std::vector<SampleEntry> entries_;
-  uint64_t end_ns_ = 0, lost_ = 0;
-  std::vector<std::string> damages_;
 };
 
 }  // namespace jprof::profile

@@ -64,7 +64,7 @@ void TprofJvms::Detach(std::vector<std::string>& notes) {
 void SetLoggedPid(const fs::path& profile, uint32_t pid) {
   const Fd log(open((profile / profile::kJitLogFile).c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
   if (!log) return;
-  (void)!pwrite(log.get(), &pid, sizeof pid, offsetof(profile::JitHeader, pid));
+  (void)!pwrite(log.get(), &pid, sizeof pid, offsetof(profile::LogHeader, pid));
 }
 
 }  // namespace jprof::record

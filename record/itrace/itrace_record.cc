@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include <algorithm>
 #include <memory>
@@ -42,11 +41,7 @@ class TraceWriter final : public itrace::TraceEvents {
   Result<void> Open() {
     if (plan_.out.empty()) return {};
     if (auto made = MakePlace(plan_.out); !made) return made;
-    timespec real;
-    clock_gettime(CLOCK_REALTIME, &real);
-    const uint64_t unix_ns =
-        uint64_t(real.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(real.tv_nsec);
-    const uint64_t now = ItraceNow();
+    const uint64_t unix_ns = UnixNanos(), now = ItraceNow();
     if (auto opened = samples_.Open((plan_.out / profile::kSamplesFile).string(),
                                     {.cpus = 1, .start_unix_ns = unix_ns, .start_ns = now});
         !opened)

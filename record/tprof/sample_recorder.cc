@@ -38,7 +38,6 @@ std::optional<profile::SampleEvent> EventOf(const SampleRecord& from) {
     case SampleRecord::Kind::kExit:
       return profile::ThreadExited{};
     case SampleRecord::Kind::kLost:
-      return profile::SamplesLost{from.lost};
     case SampleRecord::Kind::kSwitch:
       break;
   }
@@ -54,6 +53,7 @@ std::optional<profile::SampleEntry> EntryOf(const SampleRecord& from) {
 }
 
 void SampleRecorder::Add(const SampleRecord& from) {
+  writer_.AddLost(from.lost);  // 0 unless it is kLost
   const auto entry = EntryOf(from);
   if (!entry) return;
   FollowProcess(from);

@@ -14,7 +14,7 @@
 namespace jprof::record {
 
 // Converts a record for the recording; text and chain are views of it. Returns nothing for a
-// dispatch, which is not recorded.
+// dispatch, which is not recorded, and for lost samples, which are only counted.
 std::optional<profile::SampleEntry> EntryOf(const ptm::SampleRecord& record);
 
 class SampleRecorder {

@@ -28,12 +28,6 @@ constexpr double kNanos = 1e9;
 
 uint64_t MonotonicNow() { return static_cast<uint64_t>(MonotonicNanos()); }
 
-uint64_t RealNow() {
-  timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  return uint64_t(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
 // Raises the limit of open files: a sampled thread requires one descriptor per CPU. This affects
 // only this process, because the program has already been forked.
 void AllowManyFiles() {
@@ -137,13 +131,12 @@ class Recording {
 
  private:
   Result<void> WriteFiles() {
-    const uint64_t start = MonotonicNow();
+    const auto delay = static_cast<uint64_t>(plan_.delay * kNanos);
+    const uint64_t start_unix = UnixNanos() + delay, start = MonotonicNow() + delay;
     if (auto written = WriteRecordingMeta(plan_, notes_); !written) return written;
     if (auto kept = KeepKernelSymbols(procfs::kKernelSymbols, plan_.out); !kept) return kept;
     return writer_.Open((plan_.out / profile::kSamplesFile).string(),
-                        {.cpus = sampler_->cpus(),
-                         .start_unix_ns = RealNow(),
-                         .start_ns = start + static_cast<uint64_t>(plan_.delay * kNanos)});
+                        {.cpus = sampler_->cpus(), .start_unix_ns = start_unix, .start_ns = start});
   }
 
   // Starts sampling first, so that no mapping is missed.

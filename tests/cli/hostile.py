@@ -75,7 +75,7 @@ class Sparse(Case):
                 if name == "trace.zst":
                     made.write(directory, name, b"\x50\x2a\x4d\x18\xf0\xff\xff\xff")
                 if name == "jitlog":
-                    made.write(directory, name, b"JPROFJIT" + bytes([1, 0, 0, 0, 64]) + bytes(51))
+                    made.write(directory, name, made.log_header(b"JPROFJIT"))
                 made.lengthen(directory, name)
                 self.profile_commands(directory)
 

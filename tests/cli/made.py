@@ -58,24 +58,42 @@ def profile(directory, thread=b"main", class_name="app/Main", name="run", node_c
     return directory
 
 
-SAMPLE, MAP, COMM, FORK, EXIT, LOST, END = range(7)
+SAMPLE, MAP, COMM, FORK, EXIT = range(5)
+WORD = (1 << 64) - 1
+
+
+def log_header(magic, version=2, cpus=0):
+    return struct.pack("<8sIIIIQQ", magic, version, 0, cpus, 0, 0, 0)
+
+
+def packet(content, records, pid=0, tid=0, begin=0, end=0, lost=0):
+    """A packet of a log (profile/log/log_format.h)."""
+    content += bytes(-len(content) % 8)
+    fields = struct.pack("<IIIIQQQ", len(content), records, pid, tid, begin, end, lost)
+    check = 1
+    for word in struct.unpack(f"<{(len(fields) + len(content)) // 8}Q", fields + content):
+        check = (check ^ word) * 0x9e3779b97f4a7c15 & WORD
+        check ^= check >> 32
+    return fields + struct.pack("<Q", check) + content
 
 
 def record(kind, text=b"", chain=(), kernel=0, pid=0, tid=0, time=0, address=0, length=0, offset=0,
            cpu=0):
-    body = (64 + len(text) + 7) // 8 * 8
-    return struct.pack("<IBBBBHHIIIQQQQQ", body + 8 * len(chain), kind, kernel, 0, 0, cpu,
-                       len(text), len(chain), pid,
-                       tid, time, address, length, offset, 0).ljust(64, b"\0") + text.ljust(
-                           body - 64, b"\0") + \
-        b"".join(struct.pack("<Q", caller) for caller in chain)
+    data = struct.pack("<BBHHHIIQQ", kind, kernel, cpu, len(text), len(chain), pid, tid, time,
+                       address)
+    if kind == MAP:
+        data += struct.pack("<QQQQ", length, offset, 0, 0)
+    data += text + struct.pack(f"<{len(chain)}Q", *chain)
+    return data + bytes(-len(data) % 8)
 
 
-def recording(directory, *records, end=True, **meta):
+def recording(directory, *records, end=True, lost=0, **meta):
     """A recording of `jprof tprof`."""
-    data = struct.pack("<8sIIQQ", b"jprofsmp", 1, 1, 0, 0) + b"".join(records)
+    data = log_header(b"jprofsmp", cpus=1)
+    if records:
+        data += packet(b"".join(records), len(records))
     if end:
-        data += record(END, time=1_000_000_000)
+        data += packet(b"", len(records), end=1_000_000_000, lost=lost)
     write(directory, "samples", data)
     write(directory, "kallsyms", b"ffffffff81000000 T start_kernel\nffffffff81002000 T _end\n")
     write(directory, "recording.json", json.dumps(
@@ -85,7 +103,6 @@ def recording(directory, *records, end=True, **meta):
 
 BEGIN, JUMP, TAKEN, NOT_TAKEN, CALL, RETURN, SYSTEM_CALL, SIGNAL, SIGNAL_RETURN, BRANCHES_END = \
     range(10)
-WORD = (1 << 64) - 1
 
 
 def leb128(value, signed):
@@ -115,7 +132,7 @@ def trace(directory, blocks, **meta):
     return directory
 
 
-def branch_chunk(pid, tid, time, branches):
+def branch_packet(pid, tid, time, branches):
     """`branches`: kind, from, to and number of instructions of each."""
     data, at = b"", 0
     for kind, start, to, instructions in branches:
@@ -128,22 +145,17 @@ def branch_chunk(pid, tid, time, branches):
                 data += leb128(to - start, True)
         data += leb128(instructions, False)
         at = to
-    check = len(data) << 32 | len(branches)
-    words = [time, pid << 32 | tid]
-    words += [int.from_bytes(data[i:i + 8], "little") for i in range(0, len(data), 8)]
-    for word in words:
-        check = (check ^ word) * 0x9e3779b97f4a7c15 & WORD
-        check ^= check >> 32
-    return struct.pack("<IIIIQQ", len(data), len(branches), pid, tid, time, check) + data
+    return packet(data, len(branches), pid, tid, time, time)
 
 
 def itrace(directory, records, *threads, **meta):
     """A trace of `jprof itrace`; `threads`: pid, tid and branches of each."""
     recording(directory, *records, **meta)
-    data = struct.pack("<8sIIQQ", b"jprofbra", 1, 0, 0, 0)
+    data = log_header(b"jprofbra")
     for pid, tid, branches in threads:
-        data += branch_chunk(pid, tid, 1000, branches)
-    write(directory, "branches", data + branch_chunk(0, 0, 2_000_000, []))
+        data += branch_packet(pid, tid, 1000, branches)
+    count = sum(len(branches) for _, _, branches in threads)
+    write(directory, "branches", data + packet(b"", count, end=2_000_000))
     return directory
 
 

@@ -9,9 +9,11 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import made
@@ -160,6 +162,9 @@ class Known(unittest.TestCase):
         self.assertGreater(ticks.get("work", 0), 0, ticks)
         self.tprof("--rate", "500", "-o", "all.jprof", "--", "./known", "phases")
         self.assertIn("before", {row["symbol"] for row in self.rows("all.jprof")})
+        with open(os.path.join(self.folder, "late.jprof/samples"), "rb") as samples:
+            unix, start = struct.unpack("<24xQQ", samples.read(40))  # one moment
+        self.assertAlmostEqual((unix - start) / 1e9, time.time() - time.monotonic(), delta=0.3)
 
     # Instructions.
 

@@ -182,8 +182,7 @@ class View(unittest.TestCase):
     def test_a_recording_of_tprof(self):
         made.recording(self.path("tp.jprof"), made.record(made.COMM, b"app", pid=7, tid=7, time=1),
                        *[made.record(made.SAMPLE, pid=7, tid=7, time=2 + i, address=0x1000)
-                         for i in range(5)],
-                       made.record(made.LOST, time=9, address=3))
+                         for i in range(5)], lost=3)
         self.jprof("report", "html", "tp.jprof", "-o", "tp.html")
         page = self.page("tp.html")
         self.assertEqual(page.header["kind"], "tprof")

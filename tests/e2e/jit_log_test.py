@@ -17,7 +17,7 @@ import child
 import robust
 from cases import Cases
 
-LOAD, UNLOAD, STUB, THREAD, END = 1, 2, 3, 4, 5
+LOAD, UNLOAD, STUB, THREAD = 1, 2, 3, 4
 BEGAN, NAMED, THREAD_ENDED = 1, 2, 3
 FOREVER = 2 ** 64 - 1
 
@@ -42,32 +42,51 @@ class JitLog:
     def __init__(self, directory):
         with open(os.path.join(directory, "jitlog"), "rb") as f:
             data = f.read()
-        magic, version, header, self.pid, clock, self.start = struct.unpack_from("<8sIIIIQ", data)
-        if (magic, version, header, clock) != (b"JPROFJIT", 1, 64, 1):
-            raise ValueError(f"header {magic} {version} {header} {clock}")
-        self.code, self.events, self.threads, self.end = [], [], [], None
-        at = header
+        magic, version, self.pid, _, _, _, self.start = struct.unpack_from("<8sIIIIQQ", data)
+        if (magic, version) != (b"JPROFJIT", 2):
+            raise ValueError(f"header {magic} {version}")
+        self.code, self.events, self.threads = [], [], []
+        self.end = None  # the number of records, and of those that were lost
+        at, count = 40, 0
         while at < len(data):
-            size, kind, flags, when = struct.unpack_from("<IHHQ", data, at)
-            if self.end or size % 8 or size < 16 or at + size > len(data):
-                raise ValueError(f"record of {size} bytes at {at} of {len(data)}")
-            if kind in (LOAD, STUB):
-                self.events.append(self.read_code(data, at, kind == STUB, flags, when))
-            elif kind == UNLOAD:
-                self.events.append((when, struct.unpack_from("<Q", data, at + 16)[0]))
-            elif kind == THREAD:
-                tid, event, length = struct.unpack_from("<IHH", data, at + 16)
-                self.threads.append((when, tid, event, data[at + 24:at + 24 + length].decode()))
-            elif kind == END:
-                self.end = struct.unpack_from("<5Q", data, at + 16)
+            size, records, _, tid, when, _, lost, check = struct.unpack_from("<IIIIQQQQ", data, at)
+            if self.end or size % 8 or at + 48 + size > len(data) or check != self.check_of(
+                    data[at:at + 40] + data[at + 48:at + 48 + size]):
+                raise ValueError(f"packet of {size} bytes at {at} of {len(data)}")
+            at += 48
+            if size == 0:
+                self.end = (records, lost)
+            else:
+                self.read_record(data, at, tid, when)
+                count += records
             at += size
+        if self.end and self.end[0] != count:
+            raise ValueError(f"{count} of {self.end[0]} records")
         self.code = [e for e in self.events if isinstance(e, Code)]
 
     @staticmethod
+    def check_of(data):
+        check = 1
+        for word in struct.unpack(f"<{len(data) // 8}Q", data):
+            check = (check ^ word) * 0x9e3779b97f4a7c15 & FOREVER
+            check ^= check >> 32
+        return check
+
+    def read_record(self, data, at, tid, when):
+        kind, flags = data[at:at + 2]
+        if kind in (LOAD, STUB):
+            self.events.append(self.read_code(data, at, kind == STUB, flags, when))
+        elif kind == UNLOAD:
+            self.events.append((when, struct.unpack_from("<Q", data, at + 8)[0]))
+        elif kind == THREAD:
+            event, length = struct.unpack_from("<HH", data, at + 2)
+            self.threads.append((when, tid, event, data[at + 6:at + 6 + length].decode()))
+
+    @staticmethod
     def read_code(data, at, stub, flags, when):
-        (address, length, letter, _, class_, name, signature, source, _, lines,
-         code) = struct.unpack_from("<QIcBHHHHHII", data, at + 16)
-        place = at + 48
+        (letter, _, length, address, lines, code, class_, name, signature,
+         source) = struct.unpack_from("<2xcBIQIIHHHH", data, at)
+        place = at + 32
         table = [struct.unpack_from("<III", data, place + 12 * i) for i in range(lines)]
         place += 12 * lines
         instructions = data[place:place + code]
@@ -160,7 +179,7 @@ def hot_method(lab):
         names = collections.Counter(c.type for c in log.code if c.stub and not c.again)
         if names["I"] != 1 or names["O"] < 50:
             failures.append(f"stubs by type: {dict(names)}")
-        if log.end is None or log.end[4]:
+        if log.end is None or log.end[1]:
             failures.append(f"end record {log.end}")
         return failures
 

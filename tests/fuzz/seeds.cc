@@ -1,12 +1,15 @@
 // Writes the seeds: small valid profiles, packed, for profile_fuzz; metadata for meta_fuzz; the
 // files of a recording for recording_fuzz.
+#include <fcntl.h>
 #include <zstd.h>
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 
+#include "common/fd.h"
+#include "profile/files/layout.h"
 #include "profile/files/recording_meta.h"
+#include "profile/log/branch_log.h"
 #include "profile/log/jit_log.h"
 #include "profile/log/sample_log.h"
 #include "profile/merge/merge.h"
@@ -83,7 +86,7 @@ void SaveSamples(const std::filesystem::path& path) {
   writer.Add({8, 8, 8, 0, profile::ThreadForked{7}});
   writer.Add({10, 8, 8, 0, profile::SampleTaken{0x1000, false, chain}});
   writer.Add({9, 0, 0, 0, profile::SampleTaken{0xffffffff81000000, true}});
-  writer.Add({11, 0, 0, 0, profile::SamplesLost{3}});
+  writer.AddLost(3);
   writer.Add({12, 8, 8, 0, profile::ThreadExited{}});
   if (!writer.Close(20)) std::exit(1);
   const std::string bytes = BytesOf(path);
@@ -91,43 +94,41 @@ void SaveSamples(const std::filesystem::path& path) {
 }
 
 void SaveJitLog(const std::filesystem::path& path) {
-  std::string bytes(1, '\1');
-  const auto add = [&bytes](const auto& record, std::string_view text = {}) {
-    bytes.append(reinterpret_cast<const char*>(&record), sizeof(record)).append(text);
-    bytes.resize(1 + (bytes.size() - 1 + 7) / 8 * 8);
-  };
-  profile::JitHeader header;
-  std::memcpy(header.magic, profile::kJitMagic, sizeof(header.magic));
-  add(header);
-  profile::JitThreadRecord thread = {};
-  thread.record.kind = profile::JitKind::kThread;
-  thread.record.bytes = (sizeof(thread) + 4 + 7) / 8 * 8;
-  thread.tid = 7;
-  thread.event = profile::kJitBegan;
-  thread.name_length = 4;
-  add(thread, "main");
-  profile::JitCodeRecord code = {};
-  code.record.kind = profile::JitKind::kLoad;
-  code.record.bytes = (sizeof(code) + 14 + 7) / 8 * 8;
-  code.record.time = 5;
-  code.address = 0x7000;
-  code.length = 64;
-  code.code_length = 4;
-  code.class_length = 5;
-  code.name_length = 1;
-  code.signature_length = 3;
-  code.source_length = 1;
-  code.type = 'J';
-  add(code,
-      "\x90\x90\x90\xc3"
-      "app/Af()VA");
-  profile::JitUnloadRecord unload = {};
-  unload.record.kind = profile::JitKind::kUnload;
-  unload.record.bytes = sizeof(unload);
-  unload.record.time = 9;
-  unload.address = 0x7000;
-  add(unload);
-  std::ofstream(path, std::ios::binary) << bytes;
+  const std::filesystem::path folder = path.parent_path() / "jitlog.tmp";
+  std::filesystem::create_directories(folder);
+  const Fd directory(open(folder.c_str(), O_RDONLY | O_DIRECTORY));
+  profile::JitLogWriter writer;
+  if (!writer.Open(directory.get())) std::exit(1);
+  const profile::JitLine line = {2, 7, 9};
+  const uint8_t code[] = {0x90, 0x90, 0x90, 0xc3};
+  writer.Thread(7, profile::kJitBegan, "main");
+  writer.Load({.address = 0x7000,
+               .length = 64,
+               .class_name = "app/A",
+               .name = "f",
+               .signature = "()V",
+               .source = "A",
+               .lines = {&line, 1},
+               .code = code},
+              false);
+  writer.Unload(0x7000);
+  writer.End();
+  std::ofstream(path, std::ios::binary) << '\1' << BytesOf(folder / profile::kJitLogFile);
+  std::filesystem::remove_all(folder);
+}
+
+void SaveBranches(const std::filesystem::path& path) {
+  profile::BranchWriter writer;
+  if (!writer.Open(path, {.start_ns = 5})) std::exit(1);
+  using enum profile::BranchKind;
+  writer.Add({10, 7, 7, kBegin, 0, 0x1000, 0, 0});
+  writer.Add({10, 7, 7, kCall, 0x1010, 0x2000, 5, 0});
+  writer.Add({11, 7, 7, kReturn, 0x2010, 0x1015, 4, 30});
+  writer.Add({11, 8, 8, kBegin, 0, 0x3000, 0, 0});
+  writer.Add({12, 7, 7, kEnd, 0x1020, 0, 3, 0});
+  if (!writer.Close(20)) std::exit(1);
+  const std::string bytes = BytesOf(path);
+  std::ofstream(path, std::ios::binary) << '\2' << bytes;
 }
 
 }  // namespace
@@ -147,6 +148,7 @@ int main(int argc, char** argv) {
       profile::RecordingMeta{"time, 100 samples/s on each CPU", "Linux", "app", {"a note"}});
   SaveSamples(recordings / "samples");
   SaveJitLog(recordings / "jitlog");
+  SaveBranches(recordings / "branches");
   Save(profiles, "demo", reports::DemoProfile(), false);
   Save(profiles, "trace", reports::DemoProfile(true), false);
   Save(profiles, "zstd", reports::DemoProfile(true), true);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "common/frame_kind.h"
 #include "jprof/agent/vm/in_use.h"
@@ -83,9 +82,10 @@ bool JitLog::IsEarlierCode() const {
   return reporter != 0 && reporter == CurrentTid();
 }
 
-std::span<const uint8_t> JitLog::Instructions(const JitCode& code) const {
+std::vector<uint8_t> JitLog::Instructions(const JitCode& code) const {
   if (!with_code_) return {};
-  return {reinterpret_cast<const uint8_t*>(code.address), code.length};
+  const auto* begin = reinterpret_cast<const uint8_t*>(code.address);
+  return {begin, begin + code.length};
 }
 
 char JitLog::TypeOf(uint64_t address) {
@@ -118,7 +118,8 @@ void JitLog::OnMethodLoad(jvmtiEnv* jvmti, jmethodID method, jint length, const 
   const size_t places = map != nullptr ? static_cast<size_t>(std::max(map_length, 0)) : 0;
   const auto lines = LinesOf(jvmti, method, code, {map, places}, compile_info);
   code.lines = lines;
-  code.code = log->Instructions(code);
+  const auto instructions = log->Instructions(code);
+  code.code = instructions;
   log->writer_.Load(code, log->IsEarlierCode());
 }
 
@@ -136,7 +137,8 @@ void JitLog::OnStub(jvmtiEnv*, const char* name, const void* address, jint lengt
                   .stub = true};
   code.name = name != nullptr ? name : "";
   code.type = Letter(code.name == "Interpreter" ? FrameKind::kInterpreted : FrameKind::kOther);
-  code.code = log->Instructions(code);
+  const auto instructions = log->Instructions(code);
+  code.code = instructions;
   log->writer_.Load(code, log->IsEarlierCode());
 }
 

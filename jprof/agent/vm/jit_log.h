@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "common/result.h"
 #include "jprof/agent/vm/existing_threads.h"
@@ -55,7 +56,8 @@ class JitLog {
   void RecordThreadEnd(uint32_t tid);
   bool IsNamed(uint32_t tid);
   bool IsEarlierCode() const;
-  std::span<const uint8_t> Instructions(const profile::JitCode& code) const;
+  // Returns a copy, because the program may change its code while the log reads it twice.
+  std::vector<uint8_t> Instructions(const profile::JitCode& code) const;
   char TypeOf(uint64_t address);
 
   profile::JitLogWriter writer_;

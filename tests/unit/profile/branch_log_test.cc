@@ -8,6 +8,8 @@
 #include <iterator>
 #include <random>
 
+#include "tests/unit/profile/file_size_limit.h"
+
 namespace jprof::profile {
 namespace {
 
@@ -108,7 +110,7 @@ TEST_F(BranchLogTest, ATraceThatWasCutOffReadsUpToThere) {
   const std::string whole = Content();
   size_t last = 0;
   for (size_t size = sizeof(LogHeader); size < whole.size(); size += 997) {
-    const auto log = BranchLog::Parse(whole.substr(0, size), "cut");
+    const auto log = BranchLog::Parse({whole.substr(0, size), "cut"});
     ASSERT_TRUE(log) << size;
     EXPECT_EQ(log->damages().size(), 1u) << size;
     const auto read = log->All();
@@ -128,7 +130,7 @@ TEST_F(BranchLogTest, DamageIsFoundAndNothingWrongIsRead) {
     std::string damaged = whole;
     const size_t at = sizeof(LogHeader) + random() % (whole.size() - 32);
     damaged[at] = static_cast<char>(damaged[at] ^ (1 + random() % 255));
-    const auto log = BranchLog::Parse(damaged, "damaged");
+    const auto log = BranchLog::Parse({damaged, "damaged"});
     ASSERT_TRUE(log);
     EXPECT_FALSE(log->damages().empty()) << at;
     EXPECT_LT(log->records(), all.size() + 1);
@@ -142,7 +144,7 @@ TEST_F(BranchLogTest, NoiseEndsTheReading) {
     std::string noise = Content().substr(0, sizeof(LogHeader));
     for (size_t size = random() % 300; size > 0; --size)
       noise += static_cast<char>(random() % 4 == 0 ? random() : 0);
-    const auto log = BranchLog::Parse(noise, "noise");
+    const auto log = BranchLog::Parse({noise, "noise"});
     ASSERT_TRUE(log);
     EXPECT_EQ(log->records(), log->All().size());
   }
@@ -156,15 +158,18 @@ TEST_F(BranchLogTest, WhatIsNoTraceIsAnError) {
   Write(Few());
   std::string other = Content();
   other[8] = 9;
-  EXPECT_NE(BranchLog::Parse(other, "x").error().message.find("version 9"), std::string::npos);
+  EXPECT_NE(BranchLog::Parse({other, "x"}).error().message.find("version 9"), std::string::npos);
   EXPECT_FALSE(BranchLog::Read(path_, 10));
 }
 
-TEST(BranchWriter, AFullDiskIsAnErrorOfClose) {
+TEST_F(BranchLogTest, AFullDiskIsAnError) {
   BranchWriter writer;
-  if (!writer.Open("/dev/full", {})) GTEST_SKIP() << "no /dev/full";
+  EXPECT_EQ(writer.Open("/dev/full", {}).error().message,
+            "cannot write /dev/full: No space left on device");
+  ASSERT_TRUE(writer.Open(path_, {}));
+  const FileSizeLimit full(10'000);
   for (const Branch& branch : Many(100'000, 8)) writer.Add(branch);
-  EXPECT_FALSE(writer.Close(1));
+  EXPECT_EQ(writer.Close(1).error().message, path_ + " is not complete: No space left on device");
 }
 
 }  // namespace

@@ -2,17 +2,18 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <optional>
 #include <random>
 #include <thread>
 
 #include "profile/files/layout.h"
+#include "tests/unit/profile/file_size_limit.h"
 
 namespace jprof::profile {
 namespace {
@@ -227,7 +228,7 @@ TEST_F(JitLogTest, ReadsBackWhatWasWritten) {
   EXPECT_EQ(log.header.start_ns, 1000u);
   EXPECT_TRUE(log.ended);
   EXPECT_EQ(log.end_ns, 1050u);
-  EXPECT_EQ(log.lost, 0u);
+  EXPECT_EQ(log.discarded, 0u);
   EXPECT_EQ(
       Text(log.code),
       "Interpreter 2304+256 [0,-)\nrun 8192+4 [0,1030)\nb 12288+16 [0,-)\nc 8192+8 [1030,-)\n");
@@ -303,48 +304,37 @@ TEST_F(JitLogTest, SeveralThreadsWriteWholeRecords) {
   EXPECT_EQ(log.code.size(), 2000u);
 }
 
-// A limit on the size of files simulates a full disk: a write is truncated, later ones are refused.
 TEST_F(JitLogTest, AFullDiskEndsTheLogAtAWholeRecordAndIsReported) {
   JitLogWriter writer(TestNow);
   ASSERT_TRUE(writer.Open(fd_));
-  rlimit before = {};
-  getrlimit(RLIMIT_FSIZE, &before);
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  const rlimit small = {.rlim_cur = 1000, .rlim_max = before.rlim_max};
-  setrlimit(RLIMIT_FSIZE, &small);
+  std::optional<FileSizeLimit> full(1000);
   const std::string name(100, 'x');
   for (uint64_t i = 1; i <= 20; ++i) {
     writer.Load({.address = i * 64, .length = 64, .class_name = name, .name = "m"}, false);
   }
   const JitLog live = Read();
   writer.End();
-  setrlimit(RLIMIT_FSIZE, &before);
-  std::signal(SIGXFSZ, handler);
+  full.reset();
   EXPECT_EQ(live.damages, std::vector<std::string>{});
-  EXPECT_EQ(live.code.size(), 6u);  // 64 bytes of header, 152 per record
+  EXPECT_EQ(live.code.size(), 5u);  // 40 bytes of header, 184 per record
   const JitLog log = Read();
-  EXPECT_FALSE(log.ended);  // 1000 - 64 - 6 * 152 = 24: no space for the end record either
-  EXPECT_EQ(Bytes().size(), 64u + 6 * 152);
+  EXPECT_FALSE(log.ended);  // 1000 - 40 - 5 * 184 = 40: no space for the last packet either
+  EXPECT_EQ(Bytes().size(), 40u + 5 * 184);
 }
 
-TEST_F(JitLogTest, TheEndRecordReportsLossesIfItFits) {
+TEST_F(JitLogTest, TheLastPacketReportsLossesIfItFits) {
   JitLogWriter writer(TestNow);
   ASSERT_TRUE(writer.Open(fd_));
-  rlimit before = {};
-  getrlimit(RLIMIT_FSIZE, &before);
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  const rlimit small = {.rlim_cur = 200, .rlim_max = before.rlim_max};
-  setrlimit(RLIMIT_FSIZE, &small);
+  std::optional<FileSizeLimit> full(200);
   const std::string name(100, 'x');
   for (uint64_t i = 1; i <= 20; ++i) {
     writer.Load({.address = i * 64, .length = 64, .class_name = name, .name = "m"}, false);
   }
   writer.End();
-  setrlimit(RLIMIT_FSIZE, &before);
-  std::signal(SIGXFSZ, handler);
+  full.reset();
   const JitLog log = Read();
   EXPECT_TRUE(log.ended);
-  EXPECT_EQ(log.lost, 20u);
+  EXPECT_EQ(log.discarded, 20u);
   EXPECT_EQ(log.damages,
             std::vector<std::string>{"jitlog: the disk was full: 20 records are lost"});
 }
@@ -358,7 +348,7 @@ TEST_F(JitLogTest, CutAnywhereItReadsUpToThere) {
   size_t most = 0;
   for (size_t size = 0; size < bytes.size(); ++size) {
     const auto log = ParseJitLog(bytes.substr(0, size));
-    EXPECT_EQ(log.has_value(), size >= sizeof(JitHeader)) << size;
+    EXPECT_EQ(log.has_value(), size >= sizeof(LogHeader)) << size;
     if (!log) continue;
     EXPECT_FALSE(log->ended);
     EXPECT_LE(log->damages.size(), 1u);
@@ -383,43 +373,35 @@ TEST_F(JitLogTest, EveryByteMayBeWrong) {
       ExpectNoOverlap(log->code);
       for (const JitCode& code : log->code) {
         EXPECT_LE(code.class_name.data() + code.class_name.size(),
-                  log->bytes->data() + log->bytes->size());
+                  log->file->bytes.data() + log->file->bytes.size());
         EXPECT_LE(code.code.size(), code.length);
       }
     }
   }
 }
 
-// One record after the header, modified by `change`.
-template <typename F>
-Result<JitLog> WithRecord(F change) {
-  JitHeader header;
-  std::memcpy(header.magic, kJitMagic, sizeof(kJitMagic));
+// One record, modified by `change`, in a packet of `records` records.
+std::string WithRecord(const std::function<void(JitCodeRecord&)>& change, uint32_t records = 1) {
   JitCodeRecord record;
-  record.record.bytes = sizeof(record);
   record.address = 0x1000;
   record.length = 64;
-  change(header, record);
-  std::string bytes(sizeof(header) + sizeof(record), '\0');
-  std::memcpy(bytes.data(), &header, sizeof(header));
-  std::memcpy(bytes.data() + sizeof(header), &record, sizeof(record));
-  return ParseJitLog(bytes);
+  change(record);
+  LogPacket packet{.records = records};
+  const std::string_view content = BytesOf(record);
+  SealPacket(packet, {&content, 1});
+  std::string bytes(BytesOf(HeaderOf(kJitFormat, {})));
+  return bytes.append(BytesOf(packet)).append(content);
 }
 
-std::string DamageOf(void (*change)(JitCodeRecord&)) {
-  const auto log = WithRecord([&](JitHeader&, JitCodeRecord& record) { change(record); });
+std::string DamageOf(const std::function<void(JitCodeRecord&)>& change, uint32_t records = 1) {
+  const auto log = ParseJitLog(WithRecord(change, records));
   if (!log) return log.error().message;
   return log->damages.empty() ? fmt::format("{} read", log->code.size()) : log->damages[0];
 }
 
 TEST(JitLogDamage, HostileSizes) {
-  const std::string left_out = "jitlog: a record that does not fit is left out: at byte 64";
-  const std::string cut = "jitlog: cut off or damaged: 64 of 112 bytes were read";
+  const std::string left_out = "jitlog: damaged records are left out: 1 at byte 40";
   EXPECT_EQ(DamageOf([](JitCodeRecord&) {}), "1 read");
-  EXPECT_EQ(DamageOf([](JitCodeRecord& r) { r.record.bytes = 0; }), cut);
-  EXPECT_EQ(DamageOf([](JitCodeRecord& r) { r.record.bytes = 8; }), cut);
-  EXPECT_EQ(DamageOf([](JitCodeRecord& r) { r.record.bytes = 47; }), cut);
-  EXPECT_EQ(DamageOf([](JitCodeRecord& r) { r.record.bytes = 0xfffffff8; }), cut);
   EXPECT_EQ(DamageOf([](JitCodeRecord& r) { r.line_count = 0xffffffff; }), left_out);
   EXPECT_EQ(DamageOf([](JitCodeRecord& r) { r.code_length = 0xffffffff; }), left_out);
   EXPECT_EQ(DamageOf([](JitCodeRecord& r) { r.class_length = 1; }), left_out);
@@ -428,18 +410,21 @@ TEST(JitLogDamage, HostileSizes) {
   EXPECT_EQ(DamageOf([](JitCodeRecord& r) { r.address = ~uint64_t{0} - 8; }), left_out);
   EXPECT_EQ(DamageOf([](JitCodeRecord& r) { r.type = 0; }), left_out);
   EXPECT_EQ(DamageOf([](JitCodeRecord& r) { r.record.kind = static_cast<JitKind>(99); }), "0 read");
+  EXPECT_EQ(DamageOf([](JitCodeRecord&) {}, 2),
+            "jitlog: damaged records are left out: 2 at byte 40");
 }
 
 TEST(JitLogDamage, OtherFilesAndVersions) {
   EXPECT_FALSE(ParseJitLog(""));
-  EXPECT_FALSE(ParseJitLog(std::string(4096, '\0')));
-  const auto other = WithRecord([](JitHeader& header, JitCodeRecord&) { header.version = 2; });
-  ASSERT_FALSE(other);
-  EXPECT_EQ(other.error().kind, Error::Kind::kWrongUse);
-  EXPECT_EQ(other.error().message,
-            "the file 'jitlog' has version 2, this jprof reads 1: record again with this jprof");
-  EXPECT_FALSE(
-      WithRecord([](JitHeader& header, JitCodeRecord&) { header.header_bytes = 1 << 30; }));
+  EXPECT_EQ(ParseJitLog(std::string(4096, '\0')).error().message,
+            "jitlog is not a log of jitted code");
+  std::string other = WithRecord([](JitCodeRecord&) {});
+  other[8] = 1;
+  const auto log = ParseJitLog(other);
+  ASSERT_FALSE(log);
+  EXPECT_EQ(log.error().kind, Error::Kind::kWrongUse);
+  EXPECT_EQ(log.error().message,
+            "jitlog has version 1, this jprof reads 2: record again with this jprof");
   EXPECT_FALSE(ReadJitLog("/nowhere/at/all"));
 }
 
@@ -447,13 +432,12 @@ TEST_F(JitLogTest, RecordsThatAreMissingAreNoticed) {
   JitLogWriter writer(TestNow);
   WriteSmallLog(writer);
   std::string bytes = Bytes();
-  JitRecord first;
-  std::memcpy(&first, bytes.data() + sizeof(JitHeader), sizeof(first));
-  bytes.erase(sizeof(JitHeader), first.bytes);
+  LogPacket first;
+  std::memcpy(&first, bytes.data() + sizeof(LogHeader), sizeof(first));
+  bytes.erase(sizeof(LogHeader), sizeof(first) + first.bytes);
   const auto log = ParseJitLog(bytes);
   ASSERT_TRUE(log);
-  EXPECT_EQ(log->damages,
-            std::vector<std::string>{"jitlog: the number of records differs from its end record"});
+  EXPECT_EQ(log->damages, std::vector<std::string>{"jitlog: 1 records are missing"});
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "tests/unit/profile/file_size_limit.h"
+
 namespace jprof::profile {
 namespace {
 
@@ -32,7 +34,7 @@ class SampleLogTest : public testing::Test {
     writer.Add({20, 7, 7, 0, ThreadNamed{"java", true}});
     writer.Add({25, 9, 9, 0, ThreadForked{7}});
     writer.Add({35, 9, 9, 0, ThreadExited{}});
-    writer.Add({40, 0, 0, 0, SamplesLost{3}});
+    writer.AddLost(3);
     if (end) {
       ASSERT_TRUE(writer.Close(50));
     }
@@ -50,7 +52,7 @@ TEST_F(SampleLogTest, ReadsBackWhatWasWrittenInOrderOfTime) {
   EXPECT_EQ(log->header().cpus, 2u);
   EXPECT_EQ(log->end_ns(), 50u);
   EXPECT_EQ(log->lost(), 3u);
-  ASSERT_EQ(log->entries().size(), 6u);
+  ASSERT_EQ(log->entries().size(), 5u);
   const auto& map = std::get<CodeMapped>(log->entries()[0].event);
   EXPECT_EQ(map.path, "/lib/x.so");
   EXPECT_EQ(map.build_id, std::string_view("\x01\x02\xff", 3));
@@ -71,36 +73,79 @@ TEST_F(SampleLogTest, ReadsBackWhatWasWrittenInOrderOfTime) {
   ASSERT_EQ(sample.chain.size(), 3u);
   EXPECT_EQ(sample.chain[2], 0x3000u);
   EXPECT_TRUE(std::holds_alternative<ThreadExited>(log->entries()[4].event));
-  EXPECT_EQ(std::get<SamplesLost>(log->entries()[5].event).count, 3u);
+}
+
+// Several packets.
+std::string WriteMany(const std::string& path, size_t count, bool end) {
+  SampleWriter writer;
+  EXPECT_TRUE(writer.Open(path, {.cpus = 2}));
+  const uint64_t chain[] = {0x1000, 0x2000};
+  for (size_t i = 0; i < count; ++i)
+    writer.Add({i, 7, 7, 0, SampleTaken{i, false, std::span(chain).first(i % 3)}});
+  if (end) {
+    EXPECT_TRUE(writer.Close(count));
+  }
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 TEST_F(SampleLogTest, ARecordingThatWasCutOffReadsUpToThere) {
-  Write();
-  std::ifstream file(path_, std::ios::binary);
-  const std::string whole((std::istreambuf_iterator<char>(file)), {});
+  const std::string whole = WriteMany(path_, 200, true);
   size_t last = 0;
   for (size_t size = sizeof(LogHeader); size < whole.size(); ++size) {
-    std::ofstream(path_, std::ios::binary | std::ios::trunc) << whole.substr(0, size);
-    const auto log = SampleLog::Read(path_);
+    const auto log = SampleLog::Parse({whole.substr(0, size), "cut"});
     ASSERT_TRUE(log) << size;
     EXPECT_EQ(log->damages().size(), 1u) << size;
     EXPECT_GE(log->entries().size(), last);
     last = log->entries().size();
   }
-  EXPECT_EQ(last, 6u);
+  EXPECT_EQ(last, 200u);
 }
 
-TEST_F(SampleLogTest, HostileLengthsEndTheReading) {
-  Write();
-  std::fstream file(path_, std::ios::binary | std::ios::in | std::ios::out);
-  for (const uint32_t bytes : {0u, 1u, 63u, 0xffffffffu}) {
-    file.seekp(sizeof(LogHeader));
-    file.write(reinterpret_cast<const char*>(&bytes), sizeof(bytes)).flush();
-    const auto log = SampleLog::Read(path_);
+TEST_F(SampleLogTest, AKilledWriterLosesItsLastPacketOnly) {
+  const auto log = SampleLog::Parse({WriteMany(path_, 1000, false), "killed"});
+  ASSERT_TRUE(log);
+  EXPECT_GT(log->entries().size(), 1000u - 64);
+  EXPECT_EQ(log->damages(),
+            std::vector{
+                fmt::format("killed: cut off or damaged after {0} records ({1} of {1} bytes read)",
+                            log->entries().size(), fs::file_size(path_))});
+}
+
+TEST_F(SampleLogTest, DamageIsFoundAndNothingWrongIsRead) {
+  const std::string whole = WriteMany(path_, 200, true);
+  for (size_t at = sizeof(LogHeader); at < whole.size(); at += 7) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x21);
+    const auto log = SampleLog::Parse({damaged, "damaged"});
     ASSERT_TRUE(log);
-    EXPECT_TRUE(log->entries().empty());
-    EXPECT_EQ(log->damages().size(), 1u);
+    EXPECT_FALSE(log->damages().empty()) << at;
+    for (const SampleEntry& entry : log->entries())
+      EXPECT_EQ(std::get<SampleTaken>(entry.event).address, entry.time);
   }
+}
+
+// One packet whose check is right.
+std::string WithContent(std::string_view content, uint32_t records) {
+  LogPacket packet{.records = records};
+  SealPacket(packet, {&content, 1});
+  std::string bytes(BytesOf(HeaderOf(kSampleFormat, {})));
+  return bytes.append(BytesOf(packet)).append(content);
+}
+
+TEST(SampleLog, HostileRecordsAreLeftOut) {
+  const auto read = [](const SampleFileRecord& record, uint32_t records = 1) {
+    const auto log = SampleLog::Parse({WithContent(BytesOf(record), records), "x"});
+    EXPECT_EQ(log->damages().size(), log->entries().empty() ? 2u : 1u);
+    return log->entries().size();
+  };
+  EXPECT_EQ(read({}), 1u);
+  EXPECT_EQ(read({}, 2), 0u);
+  EXPECT_EQ(read({}, 0xffffffff), 0u);
+  EXPECT_EQ(read({.chain = 1}), 0u);
+  EXPECT_EQ(read({.kind = SampleKind::kComm, .text = 1}), 0u);
+  EXPECT_EQ(read({.kind = SampleKind::kMap}), 0u);
+  EXPECT_EQ(read({.kind = static_cast<SampleKind>(5)}), 0u);
 }
 
 TEST_F(SampleLogTest, WhatIsNoRecordingIsAnError) {
@@ -116,11 +161,14 @@ TEST_F(SampleLogTest, WhatIsNoRecordingIsAnError) {
   EXPECT_FALSE(SampleLog::Read(directory_.string()));
 }
 
-TEST(SampleWriter, AFullDiskIsAnErrorOfClose) {
+TEST_F(SampleLogTest, AFullDiskIsAnError) {
   SampleWriter writer;
-  if (!writer.Open("/dev/full", {})) GTEST_SKIP() << "no /dev/full";
+  EXPECT_EQ(writer.Open("/dev/full", {}).error().message,
+            "cannot write /dev/full: No space left on device");
+  ASSERT_TRUE(writer.Open(path_, {}));
+  const FileSizeLimit full(10'000);
   for (int i = 0; i < 10000; ++i) writer.Add({.event = ThreadNamed{"a name"}});
-  EXPECT_FALSE(writer.Close(1));
+  EXPECT_EQ(writer.Close(1).error().message, path_ + " is not complete: No space left on device");
 }
 
 }  // namespace
