@@ -39,7 +39,7 @@ struct KnownTrigger {
   std::string_view period_unit;  // of `every`
   std::string_view help;
 };
-// All kinds but kEvent, in the order of help.
+// Lists all kinds but kEvent, in the order of the help.
 inline constexpr KnownTrigger kTriggers[] = {
     {TriggerKind::kTime, "TIME", "", 0, "ns",
      "CPU time of each thread (the default; the rate sets the period)"},

@@ -27,8 +27,8 @@ namespace jprof::calibrate {
 inline constexpr uint32_t kRoot = 0xffffffffu;  // the parent of a thread row
 inline constexpr size_t kLevels = 5;            // of Level
 
-// Columns of equal length. A part is a node or a superseded record, which contains further counts
-// of the node `parent`.
+// Contains columns of equal length. A part is a node or a superseded record, which contains further
+// counts of the node `parent`.
 struct CountedTree {
   std::span<const uint32_t> parent;  // a node before this one, or kRoot
   std::span<const uint8_t> superseded;

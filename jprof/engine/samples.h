@@ -63,9 +63,8 @@ class Path {
 bool MayReuseNodes(const Thread& thread, const Timeline& timeline);
 
 // Returns the context of a stack in the tree of `timeline`, which is the thread's own or one of
-// Timelines::OpenRow. Never returns null: without
-// space the sample is attributed to an overflow node, as entries are. A method with frames of
-// different types has a node per type.
+// Timelines::OpenRow. Never returns null: without space the sample is attributed to an overflow
+// node, as entries are. A method with frames of different types has a node per type.
 profile::Node* ContextOf(Thread& thread, Timeline& timeline,
                          std::span<const profile::MethodRef> innermost_first);
 

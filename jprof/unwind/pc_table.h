@@ -1,4 +1,4 @@
-// A table of fixed size of what is known about code addresses, shared by all threads.
+// Stores what is known about code addresses in a table of fixed size, which all threads share.
 //
 // - It can be used in a signal handler: it waits for no lock and allocates nothing.
 // - If two threads write the same entry at once, one of them succeeds. A new entry may replace an

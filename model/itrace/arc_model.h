@@ -31,7 +31,7 @@ inline constexpr uint32_t kThreadFunction = 0;  // the root of a thread's tree
 inline constexpr uint32_t kSignalFunction = 1;
 inline constexpr uint32_t kFirstCode = 2;
 
-// The code that is at an address at a given time.
+// Describes the code that is at an address at a given time.
 struct CodeAt {
   enum class Kind : uint8_t {
     kNative,
@@ -83,7 +83,7 @@ struct StraightRun {
   bool taken = false;  // ended by a conditional branch that was taken
 };
 
-// A change of the shadow stack of the record's thread.
+// Describes a change of the shadow stack of the record's thread.
 struct StackChange {
   enum class Kind : uint8_t {
     kCall,   // the function begins, and its call counts
@@ -101,7 +101,7 @@ class ArcWalk {
   using OnChange = std::function<void(const StackChange& change)>;
 
   // Calls `on_run`, unless it is empty, for each run of instructions, and `on_change` for each
-  // change of a shadow stack: their calls by function are those of the tree.
+  // change of a shadow stack. There are as many changes kCall of a function as calls in the tree.
   explicit ArcWalk(Locate locate, OnRun on_run = {}, OnChange on_change = {});
 
   // Adds a record. Requires the records of each thread in their order; threads may alternate.

@@ -67,7 +67,7 @@ Result<std::string> CountedRun(const std::string& directory);
 // Returns an empty text if its runs.json cannot be read.
 std::string RunPaths(const std::string& directory);
 
-// A kind of directory: how to recognise it, what it is called, and how it is opened.
+// Describes a kind of directory: how to recognise it, what it is called, and how it is opened.
 struct KindRow {
   InputKind kind;
   std::string_view name;

@@ -58,8 +58,8 @@ struct Recording {
 // Returns whether the directory has samples, with or without a description of the recording.
 bool IsRecording(const std::filesystem::path& directory);
 
-// Opens a recording, or the files beside the branches of `jprof itrace`. Fails if it is
-// no recording.
+// Opens a recording, or the files beside the branches of `jprof itrace`. Fails if it is no
+// recording.
 Result<Recording> OpenRecording(const std::filesystem::path& directory);
 
 // Returns all samples of the recording, in order of time.

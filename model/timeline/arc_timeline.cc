@@ -17,7 +17,7 @@ uint64_t KeyOf(uint64_t pid, uint32_t tid) { return pid << 32 | tid; }
 
 class ArcVisit {
  public:
-  // Requires the counter of each thread behind it.
+  // Requires that the track of a thread's counter follows that of the thread.
   ArcVisit(ArcRecording& arcs, const std::vector<Track>& tracks, const Timeline::OnEvent& on_event)
       : arcs_(arcs), on_event_(on_event) {
     for (uint32_t i = 0; i < tracks.size(); ++i) {

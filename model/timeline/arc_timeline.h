@@ -1,10 +1,10 @@
-// The timeline of a recording of `jprof itrace`: the calls of each traced thread as slices, its
-// signals and system calls as instants, and a counter of the instructions that it has executed.
+// Makes the timeline of a recording of `jprof itrace`: the calls of each traced thread as slices,
+// its signals and system calls as instants, and a counter of the instructions that it has executed.
 //
 // Slices are the entries of the shadow stack (model/itrace/arc_model.h): they have the names of the
-// report arc, are repaired by the same rules, and those that count a call are as many as its calls.
+// report arc, end by the same rules, and those that count a call are as many as its calls.
 // A counter has a value at its thread's first record, then at the first record that is at least
-// 10 us after the last value, and at the thread's last record.
+// 10 us after the previous value, and at the thread's last record.
 #pragma once
 
 #include <memory>

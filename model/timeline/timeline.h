@@ -1,4 +1,4 @@
-// What happened when: events with points in time, on tracks. Readers of a time line know only this
+// Declares what happened when: events with points in time, on tracks. Readers know only this
 // interface; each kind of recording that has points in time implements it (trace_timeline.h,
 // arc_timeline.h). Events are made while they are visited and are never stored: a recording may
 // have hundreds of millions.
@@ -24,7 +24,7 @@ enum class ClockId : uint8_t {
   kMonotonic,   // CLOCK_MONOTONIC of the machine
 };
 
-// A line of the timeline.
+// Describes a line of the timeline.
 struct Track {
   enum class Kind : uint8_t { kProcess, kThread, kCounter };
   Kind kind = Kind::kProcess;
@@ -62,7 +62,7 @@ struct TimelineEvent {
   What what;
 };
 
-// What is known of a timeline once all of it was visited.
+// Contains what is known of a timeline once all of it was visited.
 struct Visited {
   std::vector<std::string> notes;  // what the clock is, and what the timeline lacks
   RunDescription run;
@@ -90,7 +90,7 @@ class Timeline {
   // Returns all tracks: processes are before their threads, and threads before their counters.
   const std::vector<Track>& tracks() const { return tracks_; }
 
-  // Calls `on_event` for each event until it returns false. Events of one track are in order, those
+  // Calls `on_event` for each event until it returns false. Events of one track are in order; those
   // of different tracks may be interleaved in any way. All slices have an end. Fails before the
   // first event or not at all.
   virtual Result<Visited> Visit(const OnEvent& on_event) = 0;

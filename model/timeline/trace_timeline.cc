@@ -61,7 +61,7 @@ class TraceVisit {
            static_cast<double>(header.ticks_per_second);
   }
 
-  // Visits an event of the thread at its present time.
+  // Passes on an event of the thread, at the time that the thread has reached.
   void Visit(uint32_t thread, const TimelineEvent::What& what) {
     if (!going_) return;
     const auto ns = static_cast<uint64_t>(std::max<int64_t>(Rounded(states_[thread].ns), 0));

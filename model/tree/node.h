@@ -13,12 +13,13 @@
 
 namespace jprof::model {
 
-// The place of a node in its vector. It is a number, because loops over trees count with it. The
-// indices of other tables that a node has are types of their own: none can be taken for another.
+// Identifies a node by its place in its vector. It is a number, because loops over trees count with
+// it. The indices that a node has into other tables are types of their own: none can be taken for
+// another.
 using NodeIndex = uint32_t;
 inline constexpr NodeIndex kNoNode = 0xffffffffu;
 
-// The place of a frame in its tree's table of frames.
+// Identifies a frame by its place in its tree's table of frames.
 enum class FrameIndex : uint32_t {};
 inline constexpr FrameIndex kNoFrame{0xffffffffu};
 constexpr uint32_t IndexOf(FrameIndex frame) { return static_cast<uint32_t>(frame); }

@@ -20,8 +20,8 @@ struct Row : Node {  // a thread is a root
   uint64_t callees = 0;  // calls that it made (CEE)
   uint64_t dispatches = 0;
   uint64_t samples = 0;                   // taken in it, of all events
-  profile::ThreadIndex thread{};          // the first one if merged
-  uint32_t context = profile::kNoRecord;  // the record of its only context, if it has only one
+  profile::ThreadIndex thread{};          // the first one if threads are merged
+  uint32_t context = profile::kNoRecord;  // the record of its only context; none if several
   uint32_t level = 0;
   FrameKind type = FrameKind::kNone;  // the one most calls or samples had
   bool mixed = false;                 // there were others

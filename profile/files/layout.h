@@ -48,8 +48,8 @@ inline constexpr char kSpreadFile[] = "spread";       // how they differ (spread
 enum class MethodId : uint32_t {};
 constexpr uint32_t IndexOf(MethodId method) { return static_cast<uint32_t>(method); }
 
-// A method and its type, of a node or an event: the type in the top 4 bits, the method id in the
-// low 28.
+// Contains the method and the type of a node or an event: the type in the top 4 bits, the method id
+// in the low 28.
 enum class MethodRef : uint32_t {};
 inline constexpr uint32_t kMethodBits = 28;
 inline constexpr uint32_t kMethodMask = (1u << kMethodBits) - 1;

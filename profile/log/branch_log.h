@@ -1,9 +1,10 @@
-// The file `branches` of a recording of `jprof itrace`: what the traced threads executed, as a
-// sequence of branches. The process that traces writes it. See docs/PROFILE_FORMAT.md.
+// Writes and reads the file `branches` of a recording of `jprof itrace`: what the traced threads
+// executed, as a sequence of branches. The process that traces writes it. See
+// docs/PROFILE_FORMAT.md.
 //
-// Beside it in the directory are `samples` (profile/log/sample_log.h, without samples: the
-// mappings, names, forks and exits of the traced process), `recording.json` and, for a JVM,
-// `jitlog`, so that model/ticks/recording.h resolves addresses at a time.
+// The directory also has `samples` (profile/log/sample_log.h, without samples: the mappings, names,
+// forks and exits of the traced process), `recording.json` and, for a JVM, `jitlog`, so that
+// model/ticks/recording.h can resolve an address at a given time.
 //
 // It is a log (profile/log/log_format.h). The records of a packet are of one thread. Packets of
 // different threads may be in any order, records of one thread are in the order of execution.
@@ -48,10 +49,10 @@ enum class BranchKind : uint8_t {
   kEnd,           // tracing of the thread ends before the instruction `from`; `to` is 0
 };
 
-// One record. `instructions` is the number executed since the thread's previous record, including
-// the branch itself. An instruction with a rep prefix counts once, however often it repeats, and a
-// system call counts once; the kernel's instructions are not counted. `repeats` is the number of
-// iterations of all rep instructions among `instructions`, or 0 if there was none.
+// Describes one record. `instructions` is the number executed since the thread's previous record,
+// including the branch itself. An instruction with a rep prefix counts once, however often it
+// repeats, and a system call counts once; the kernel's instructions are not counted. `repeats` is
+// the number of iterations of all rep instructions among `instructions`, or 0 if there was none.
 struct Branch {
   uint64_t time_ns = 0;  // CLOCK_MONOTONIC; between readings of the clock an estimate
   uint32_t pid = 0, tid = 0;
@@ -76,8 +77,8 @@ class BranchWriter {
 
   Result<void> Open(const std::string& path, const LogHeader& header);
   void Add(const Branch& branch);
-  // Writes what is buffered and the end, and closes the file. Fails if something could not
-  // be written.
+  // Writes what is buffered and the end, and closes the file. Fails if something could not be
+  // written.
   Result<void> Close(uint64_t end_ns);
 
   uint64_t records() const { return records_; }  // number of records added
@@ -93,7 +94,7 @@ class BranchWriter {
   Pending* last_ = nullptr;
 };
 
-// A file of branches, kept encoded in memory (4 to 8 bytes per record).
+// Keeps a file of branches in memory, encoded (4 to 8 bytes per record).
 class BranchLog {
  public:
   // Reads a file. Fails if it does not exist, is not a trace, has another version or needs more

@@ -1,6 +1,6 @@
-// The file `jitlog` of a profile: the machine code that the JVM generated, its address and
-// lifetime, and the names of the JVM's threads. It is written during the run, so that sampled
-// addresses can be resolved afterwards.
+// Writes and reads the file `jitlog` of a profile: the machine code that the JVM generated, its
+// address and lifetime, and the names of the JVM's threads. It is written during the run, so that
+// sampled addresses can be resolved afterwards.
 //
 // It is a log (profile/log/log_format.h) with one record in each packet, in the order in which they
 // were added. The time of the packet is that of the record. docs/PROFILE_FORMAT.md describes the
@@ -37,8 +37,8 @@ struct JitRecord {
 // known already.
 inline constexpr uint8_t kJitAgain = 1;
 
-// The source line for the code from `offset` to the next JitLine: that of the innermost inlined
-// method, and that of the compiled method itself. A line is 0 if it is unknown.
+// Gives the source line of the code from `offset` to the next JitLine: that of the innermost
+// inlined method, and that of the compiled method itself. A line is 0 if it is unknown.
 struct JitLine {
   uint32_t offset = 0;
   uint32_t line = 0;
@@ -47,8 +47,8 @@ struct JitLine {
 };
 static_assert(sizeof(JitLine) == 12);
 
-// The record of kLoad and kStub. It is followed by lines, code bytes, class, name, signature and
-// source file. A stub has only a name.
+// Begins the record of kLoad and kStub. Lines, code bytes, class, name, signature and source file
+// follow it. A stub has only a name.
 struct JitCodeRecord {
   JitRecord record;
   char type = 'J';    // J (C1), R (C2), N (native wrapper), I (interpreter), O (other stub)
@@ -74,7 +74,7 @@ static_assert(sizeof(JitUnloadRecord) == 16);
 // kJitNamed for a thread without a begin record means that the thread existed before the log. For
 // any other thread it reports the thread's current name.
 enum JitThreadEvent : uint16_t { kJitBegan = 1, kJitNamed = 2, kJitThreadEnded = 3 };
-struct JitThreadRecord {  // followed by the name; the kernel's tid is that of the packet
+struct JitThreadRecord {  // the name follows it; the kernel's tid is that of the packet
   JitRecord record;
   uint16_t event = kJitBegan;
   uint16_t name_length = 0;
@@ -122,7 +122,7 @@ class JitLogWriter {
  private:
   // Appends a packet whose content consists of these parts, or counts it as lost. Takes the lock.
   void Add(uint32_t tid, std::span<const std::string_view> content);
-  // Does the same with any packet, and requires the lock.
+  // Does the same with any packet. Requires the lock.
   void Append(LogPacket packet, std::span<const std::string_view> content);
 
   int64_t (*const now_)();
@@ -163,8 +163,8 @@ struct JitThread {
   std::string_view name;
 };
 
-// A parsed log. The views are valid as long as the log or a copy of it exists. Its `ended` states
-// that the program ended normally.
+// Contains a parsed log. The views are valid as long as the log or a copy of it exists. `ended`
+// states that the program ended normally.
 struct JitLog : LogSummary {
   std::vector<JitCode> code;  // see JitIntervals
   std::vector<JitThread> threads;

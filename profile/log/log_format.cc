@@ -10,8 +10,7 @@
 namespace jprof::profile {
 namespace {
 
-// Computes a check of bytes that come in pieces of any length: the result depends on the bytes
-// only.
+// Computes a check of bytes that come in pieces of any length. Only the bytes determine the result.
 class Check {
  public:
   void Add(std::string_view bytes) {
@@ -57,7 +56,7 @@ bool WriteAll(int fd, std::span<const iovec> parts, size_t bytes) {
   do {
     written = writev(fd, parts.data(), static_cast<int>(parts.size()));
   } while (written < 0 && errno == EINTR);
-  if (written >= 0) errno = ENOSPC;  // a write to a file is short if its end has no room
+  if (written >= 0) errno = ENOSPC;  // a write is short if there is no more space
   return written == static_cast<ssize_t>(bytes);
 }
 

@@ -1,4 +1,5 @@
-// Reads a log (profile/log/log_format.h). It is untrusted: what is damaged is left out and named.
+// Reads a log (profile/log/log_format.h), which is untrusted: what is damaged is left out and
+// named.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace jprof::profile {
 
-// The content of a log's file, up to where it was read.
+// Contains the file of a log, up to where it was read.
 struct LogBytes {
   std::string bytes;    // aligned to 8, unless it is shorter than a header
   std::string name;     // of the file, for messages
@@ -24,7 +25,7 @@ struct LogBytes {
 };
 
 // Reads a file. Fails if it does not exist or is no regular file, or if `memory` does not suffice
-// for `memory_per_byte` bytes for each byte of the file. Does not read beyond a MiB of zeros.
+// for `memory_per_byte` bytes for each byte of the file. Stops reading at a MiB of zeros.
 Result<LogBytes> ReadLogFile(const std::string& path, uint64_t memory, uint64_t memory_per_byte);
 
 // Describes a log that was read.
@@ -42,8 +43,8 @@ struct LogSummary {
 using UsePacket = std::function<bool(const LogPacket& packet, std::string_view content)>;
 
 // Passes the packets that are intact to `use`, in the order of the file. A packet that is damaged
-// is left out and named. Where no packet can be found the reading ends. Fails if the log is not of
-// this format and version.
+// is left out and named. Reading ends where no packet can be found. Fails if the log is not of this
+// format and version.
 Result<LogSummary> ReadPackets(const LogBytes& log, const LogFormat& format, const UsePacket& use);
 
 }  // namespace jprof::profile

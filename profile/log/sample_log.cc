@@ -101,7 +101,7 @@ SampleEvent ReadEvent(const SampleFileRecord& record, ByteCursor& in) {
   return ThreadExited{};
 }
 
-// Reads a record of a content, which is aligned to 8 bytes.
+// Reads a record from the content of a packet, which is aligned to 8 bytes.
 SampleEntry ReadEntry(ByteCursor& in) {
   const auto record = in.Read<SampleFileRecord>();
   SampleEntry entry{record.time, record.pid, record.tid, record.cpu, ReadEvent(record, in)};

@@ -1,5 +1,6 @@
-// The file `samples` of a tprof recording: the records of a sampler, in the order in which they
-// were read. One process outside the profiled ones writes it. See docs/PROFILE_FORMAT.md.
+// Writes and reads the file `samples` of a tprof recording: the records of a sampler, in the order
+// in which they were read. One process outside the profiled ones writes it. See
+// docs/PROFILE_FORMAT.md.
 //
 // It is a log (profile/log/log_format.h), whose packets have records of any threads. A record is a
 // SampleFileRecord and what its kind adds: kMap a SampleFileMap, its path and its build id, kComm a
@@ -26,7 +27,7 @@ inline constexpr LogFormat kSampleFormat = {"jprofsmp", 2, "a recording of jprof
 
 enum class SampleKind : uint8_t { kSample, kMap, kComm, kFork, kExit };
 
-// The part of a record that all kinds have.
+// Begins each record.
 struct SampleFileRecord {
   SampleKind kind = SampleKind::kSample;
   uint8_t flag = 0;  // of kSample, whether in kernel mode; of kComm, whether by an exec
@@ -96,7 +97,7 @@ class SampleWriter {
   std::string content_;  // of that packet
 };
 
-// The whole file in memory. Entries are sorted by time (stable).
+// Keeps the whole file in memory. Entries are sorted by time (stable).
 class SampleLog {
  public:
   // Reads a file. Fails if it does not exist, is not a recording, has another version or needs more

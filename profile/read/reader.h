@@ -24,7 +24,7 @@ namespace jprof::profile {
 inline constexpr uint32_t kNoRecord = 0xffffffffu;
 inline constexpr size_t kMaxMetrics = 8;
 
-// The place of a thread in Reader::threads().
+// Identifies a thread by its place in Reader::threads().
 enum class ThreadIndex : uint32_t {};
 constexpr uint32_t IndexOf(ThreadIndex thread) { return static_cast<uint32_t>(thread); }
 

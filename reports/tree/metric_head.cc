@@ -79,7 +79,7 @@ std::string PeriodText(const profile::Metric& info) {
 }
 
 std::string RateText(const profile::Metric& info) {
-  if (info.period.value <= 0) return "each one, or as often as its source description";
+  if (info.period.value <= 0) return "each one, or as often as its source determines";
   if (info.period.unit == "events" && info.period.value == 1) return "each event";
   std::string text = fmt::format("one every {}", PeriodText(info));
   if (info.period.unit == "ns")

@@ -7,7 +7,7 @@
 
 namespace jprof::reports {
 
-// Returns a thread's name for people.
+// Returns "name (tid 77)", or only the name if the thread has no id.
 std::string ThreadText(const profile::Thread& thread);
 
 // Adds the run, the JVM, what was merged, losses and damages.

@@ -9,13 +9,13 @@
 
 namespace jprof::reports {
 
-// Returns the text of a thread's track as the page shows that thread elsewhere.
+// Returns the name of a thread's track, as the page shows that thread elsewhere.
 using TrackText = std::function<std::string(const model::Track& track)>;
 
 // Adds the header's member "timeline" and its sections, and the notes of the timeline. The names of
 // calls and marks go to `names`. A page holds the longest calls and a limited number of marks and
-// values of counters; it states how many calls are left out, a note states it of marks. Calls
-// `on_event`, unless it is empty, for each event. Fails if the timeline cannot be visited.
+// values of counters; it states how many calls are left out, and a note states how many marks.
+// Calls `on_event`, unless it is empty, for each event. Fails if the timeline cannot be visited.
 Result<void> AddTimeline(model::Timeline& timeline, const TrackText& text, ViewNames& names,
                          ViewData& data,
                          const std::function<void(const model::TimelineEvent&)>& on_event = {});

@@ -15,8 +15,8 @@
 namespace jprof::reports {
 namespace {
 
-// Adds the events of each thread up to a tree. The time between two events is that of the call in
-// which the thread was; where events are missing it is the thread's own.
+// Makes a tree from the events of each thread. The time between two events belongs to the call in
+// which the thread was or, where events are missing, to the thread itself.
 class TraceTree {
  public:
   TraceTree(const std::vector<std::string>& threads, ViewNames& names)

@@ -8,7 +8,7 @@ namespace jprof::reports {
 
 // Returns the call tree of a counted, timed or sampled profile.
 Result<ViewData> ViewOf(model::Source& source);
-// Returns when each call of a trace of `jprof trace` was, and the tree of all of them. Fails also
+// Returns when each call of a trace of `jprof trace` was, and the tree of all of them. Also fails
 // if the trace has no times. ViewOf calls it for a trace.
 Result<ViewData> ViewOfTrace(model::Source& source);
 // Returns exact calls and production times.

@@ -686,7 +686,7 @@ int main(void) {
 
 
 def chrome_events(text):
-    """(thread, ns, phase, name, is a call, value) of each event, and the names of threads."""
+    """Returns (thread, ns, phase, name, is a call, value) of each event, and the threads' names."""
     events, names = [], {}
     for event in json.loads(text)["traceEvents"]:
         if event["ph"] == "M":
@@ -701,7 +701,7 @@ def chrome_events(text):
 
 
 def perfetto_events(data):
-    """The same by the protos of google/perfetto, and the main clock."""
+    """Returns the same by the protos of google/perfetto, and the main clock."""
     events, names, tracks, clock = [], {}, {}, None
     for _, packet in fields(data):
         packet = message(packet)
@@ -727,7 +727,7 @@ def perfetto_events(data):
 
 
 class InstructionTraces(Case):
-    """A recording of `jprof itrace`, against `jprof report arc`."""
+    """Compares a recording of `jprof itrace` with `jprof report arc`."""
 
     @classmethod
     def setUpClass(cls):

@@ -67,7 +67,7 @@ def log_header(magic, version=2, cpus=0):
 
 
 def packet(content, records, pid=0, tid=0, begin=0, end=0, lost=0):
-    """A packet of a log (profile/log/log_format.h)."""
+    """Returns a packet of a log (profile/log/log_format.h)."""
     content += bytes(-len(content) % 8)
     fields = struct.pack("<IIIIQQQ", len(content), records, pid, tid, begin, end, lost)
     check = 1

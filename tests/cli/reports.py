@@ -425,7 +425,7 @@ class Made(unittest.TestCase):
 
 
 def listed_options(suffix=""):
-    """Report -> its options, of the table of docs/REPORTS.md, without --format."""
+    """Returns report -> its options, of the table of docs/REPORTS.md, without --format."""
     page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/REPORTS.md")
     with open(page, encoding="utf-8") as file:
         table = re.search(r"(?m)^\| report \| options \|\n.*\n((?:\|.*\n)+)", file.read()).group(1)
@@ -435,8 +435,8 @@ def listed_options(suffix=""):
 
 
 class Options(unittest.TestCase):
-    """Each option with each report: refused before anything is opened, or accepted, as the table of
-    docs/REPORTS.md says."""
+    """Tries each option with each report: it is refused before anything is opened, or accepted, as
+    the table of docs/REPORTS.md states."""
     OPTIONS = listed_options()
     STACKS = listed_options(" `--format collapsed`")
     VALUES = {"--threads": "merged", "--sort": "calls", "--min-percent": "1", "--depth": "1",

@@ -13,7 +13,7 @@ namespace {
 
 using namespace jprof::profile;
 
-// Makes the checks of all packets right: else no changed byte would reach a decoder.
+// Corrects the checks of all packets: otherwise no changed byte would reach a decoder.
 void RepairChecks(std::string& bytes) {
   size_t at = sizeof(LogHeader);
   while (at + sizeof(LogPacket) <= bytes.size()) {

@@ -20,7 +20,7 @@ struct FoundProbe {
   // Fails if this JVM is not HotSpot, or has no probes that are known.
   static Result<FoundProbe> Find();
 
-  // Returns what meta.json has on the probe. A message reports why counts may be too low.
+  // Returns what meta.json contains about the probe. A message reports why counts may be too low.
   setup::ProbeMetadata Metadata() const;
 };
 

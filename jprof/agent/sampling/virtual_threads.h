@@ -1,5 +1,5 @@
-// Follows the starts and ends of virtual threads, whose names are those of the rows of their
-// samples. Other parts of the agent ignore virtual threads.
+// Follows the starts and ends of virtual threads: the rows of their samples have their names. The
+// other sources of events ignore virtual threads.
 #pragma once
 
 #include "jprof/agent/sampling/virtual_rows.h"

@@ -20,7 +20,7 @@ class VmEventSource {
     if (jvmti_ != nullptr) jvmti_->DisposeEnvironment();
   }
 
-  // Requests what must be requested before anything is written. Fails if the VM does not support
+  // Requests what the source needs, before anything is written. Fails if the VM does not support
   // it.
   virtual Result<void> Open(JavaVM* java) = 0;
   // Enables the events. Requires that Open has succeeded.

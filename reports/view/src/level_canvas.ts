@@ -76,8 +76,8 @@ export abstract class LevelCanvas implements Movable {
     return Math.round(y * this.ratio);
   }
 
-  /** Fills a rectangle, with a gap to the next one where there is room, and remembers it as `item`.
-   * Returns null if its level is not visible. */
+  /** Fills a rectangle, with a gap to the next one where there is space, and remembers it as
+   * `item`. Returns null if its level is not visible. */
   protected box(from: number, to: number, level: number, item: number,
                 colour: number): Box | null {
     const top = this.topOf(level);
@@ -97,7 +97,7 @@ export abstract class LevelCanvas implements Movable {
     this.raster.frame(left, top, right, bottom, Math.round(size * this.ratio), colour);
   }
 
-  /** Writes the full name, or the short one unless it is empty, as far as it has room. */
+  /** Writes the full name, or the short one unless it is empty, as far as it fits. */
   protected label(full: string, short: string, { left, right, top }: Box, colour: number): void {
     const padding = Math.round(4 * this.ratio);
     const letters = Math.floor((right - left - 2 * padding) / this.glyphs!.width);

@@ -97,7 +97,7 @@ export class TimeCanvas extends LevelCanvas {
     this.label(timeline.info.tracks[track]!, "", box, theme.text);
   }
 
-  /** Draws how fast the counter grows in each pixel, relative to the fastest one that is visible. */
+  /** Draws how fast the counter grows in each pixel, relative to the fastest visible growth. */
   private drawCounter(number: number, box: Box): void {
     const { theme, timeline } = this.scene!;
     const counter = timeline.counters[number]!;
@@ -153,7 +153,7 @@ export class TimeCanvas extends LevelCanvas {
 }
 
 export class TimeInput extends PanZoom<TimeCanvas> {
-  /** Both get the number of a call, behind these that of a mark, or -1. */
+  /** Both get the number of a call, the number of all calls plus that of a mark, or -1. */
   constructor(canvas: TimeCanvas, private readonly hovered: (item: number) => void,
               private readonly selected: (item: number) => void) {
     super(canvas);

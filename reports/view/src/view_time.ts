@@ -39,8 +39,8 @@ export class TimeView implements View {
   private lead(): string {
     const { clock, shortest, left_out: leftOut } = this.timeline.info;
     if (leftOut === 0) return clock;
-    return `${clock} ${withSeparators(leftOut)} calls of less than ${formatValue(shortest, "ns")} ` +
-        "are not shown.";
+    return `${clock} ${withSeparators(leftOut)} calls of less than ` +
+        `${formatValue(shortest, "ns")} are not shown.`;
   }
 
   update(changed: Changed | null): void {

@@ -80,7 +80,7 @@ try {
   await check("zoom by click, wheel and keys; Escape goes back", async () => {
     const canvas = page.locator("#panel-flame canvas:not(.upper)");
     const box = await canvas.boundingBox();
-    const level = 18;  // as in src/flame.ts
+    const level = 18;  // as in src/pan_zoom.ts
     await page.mouse.click(box.x + 30, box.y + 2.5 * level);
     await waitForHash(/zoom=\d+/);
     await shot("03-zoom");

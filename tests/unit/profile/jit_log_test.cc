@@ -380,7 +380,7 @@ TEST_F(JitLogTest, EveryByteMayBeWrong) {
   }
 }
 
-// One record, modified by `change`, in a packet of `records` records.
+// Makes a log with one record, modified by `change`, in a packet of `records` records.
 std::string WithRecord(const std::function<void(JitCodeRecord&)>& change, uint32_t records = 1) {
   JitCodeRecord record;
   record.address = 0x1000;

@@ -25,7 +25,7 @@ class LogReaderTest : public testing::Test {
   }
   ~LogReaderTest() override { fs::remove_all(directory_); }
 
-  // A file with two packets: "one" with a record, "second one" with two.
+  // Returns a file with two packets: "one" with a record, "second one" with two.
   std::string Write(bool end = true) {
     LogWriter writer;
     EXPECT_TRUE(writer.Open(path_, kFormat, {.cpus = 2, .start_unix_ns = 9, .start_ns = 5}));
@@ -40,7 +40,7 @@ class LogReaderTest : public testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  // The contents of a log, in `contents_`.
+  // Reads a log, whose contents go to `contents_`.
   LogSummary Read(std::string bytes, const LogFormat& format = kFormat) {
     contents_.clear();
     const LogBytes file{std::move(bytes), "log"};

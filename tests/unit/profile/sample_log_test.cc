@@ -75,7 +75,7 @@ TEST_F(SampleLogTest, ReadsBackWhatWasWrittenInOrderOfTime) {
   EXPECT_TRUE(std::holds_alternative<ThreadExited>(log->entries()[4].event));
 }
 
-// Several packets.
+// Writes `count` records, in several packets.
 std::string WriteMany(const std::string& path, size_t count, bool end) {
   SampleWriter writer;
   EXPECT_TRUE(writer.Open(path, {.cpus = 2}));
@@ -125,7 +125,7 @@ TEST_F(SampleLogTest, DamageIsFoundAndNothingWrongIsRead) {
   }
 }
 
-// One packet whose check is right.
+// Makes a log with one packet whose check is right.
 std::string WithContent(std::string_view content, uint32_t records) {
   LogPacket packet{.records = records};
   SealPacket(packet, {&content, 1});
