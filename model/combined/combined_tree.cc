@@ -8,7 +8,7 @@ namespace jprof::model {
 
 const CombinedTreeBuilder::Name& CombinedTreeBuilder::NameOf(Forest& forest,
                                                              profile::MethodId method) {
-  const NodeIndex index = IndexOf(method);
+  const uint32_t index = IndexOf(method);
   const bool overflow = method == profile::kOverflowMethod;
   if (index >= name_of_.size() && !overflow) name_of_.resize(size_t{index} + 1);
   static thread_local Name overflow_name;

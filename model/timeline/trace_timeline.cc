@@ -179,6 +179,8 @@ Result<std::unique_ptr<Timeline>> OpenTimeline(Source& source) {
         "--metrics time -- CMD...",
         source.reader.directory());
   }
+  if (const auto checked = profile::CheckTrace(source.reader); !checked)
+    return std::unexpected(checked.error());
   return std::make_unique<TraceTimeline>(source);
 }
 

@@ -14,8 +14,8 @@
 
 namespace jprof::model {
 
-// Returns the timeline, which refers to the source. Fails if the first metric of the trace is no
-// time. Visit fails if the profile has no trace.
+// Returns the timeline, which refers to the source. Fails if the profile has no trace or if the
+// trace's first metric is no time.
 Result<std::unique_ptr<Timeline>> OpenTimeline(Source& source);
 
 }  // namespace jprof::model

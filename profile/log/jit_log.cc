@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "common/errno_text.h"
-#include "common/no_file_size_signal.h"
 #include "profile/files/layout.h"
 
 namespace jprof::profile {
@@ -28,7 +27,6 @@ std::string_view Limited(std::span<const T> array, size_t most) {
 Result<void> JitLogWriter::Open(int directory_fd) {
   if (!file_.Open(directory_fd, kJitLogFile, O_WRONLY | O_CREAT | O_EXCL | O_APPEND))
     return Fail("cannot make the file {}: {}", kJitLogFile, ErrnoText());
-  const NoFileSizeSignal in_silence;
   const LogHeader header = {.pid = static_cast<uint32_t>(getpid()),
                             .start_unix_ns = UnixNanos(),
                             .start_ns = static_cast<uint64_t>(now_())};
@@ -42,7 +40,6 @@ Result<void> JitLogWriter::Open(int directory_fd) {
 void JitLogWriter::Append(LogPacket packet, std::span<const std::string_view> content) {
   packet.begin_ns = packet.end_ns = static_cast<uint64_t>(now_());
   packet.discarded = discarded_;
-  const NoFileSizeSignal in_silence;
   const int fd = file_.Get();
   if (WritePacket(fd, packet, content)) {
     size_ += static_cast<int64_t>(sizeof(packet) + packet.bytes);

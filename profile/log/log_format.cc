@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "common/no_file_size_signal.h"
+
 namespace jprof::profile {
 namespace {
 
@@ -52,6 +54,7 @@ iovec Part(std::string_view bytes) { return {const_cast<char*>(bytes.data()), by
 
 // Returns false and sets errno unless all bytes of the parts were written.
 bool WriteAll(int fd, std::span<const iovec> parts, size_t bytes) {
+  const NoFileSizeSignal in_silence;
   ssize_t written;
   do {
     written = writev(fd, parts.data(), static_cast<int>(parts.size()));

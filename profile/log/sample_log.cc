@@ -13,8 +13,9 @@ constexpr size_t kPacketBytes = 4096;
 constexpr size_t kLongestName = 4096;
 constexpr size_t kLongestBuildId = 32;
 constexpr size_t kLongestChain = 4096;
-// Reading needs memory for the file and an entry of about 100 bytes for every 32 bytes of it.
-constexpr uint64_t kMemoryPerByte = 5;
+// Reading needs memory for the file, an entry of about 100 bytes for every 32 bytes of it, and half
+// of the entries again to sort them.
+constexpr uint64_t kMemoryPerByte = 6;
 
 // Appends a record and what follows it to the content of a packet.
 class RecordPacker {
@@ -144,6 +145,7 @@ Result<SampleLog> SampleLog::Read(const std::string& path, uint64_t memory) {
 
 Result<SampleLog> SampleLog::Parse(LogBytes file) {
   SampleLog log;
+  log.entries_.reserve(file.bytes.size() / sizeof(SampleFileRecord));  // it never grows
   auto summary =
       ReadPackets(file, kSampleFormat, [&log](const LogPacket& packet, std::string_view content) {
         return log.AddPacket(packet, content);

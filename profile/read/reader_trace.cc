@@ -158,15 +158,19 @@ bool ReadCompressed(Reader& reader, const ReaderFile& file, Decoder& decoder) {
 
 }  // namespace
 
+Result<void> CheckTrace(const Reader& reader) {
+  if (reader.OpenFile(kTraceFile).exists() || reader.OpenFile(kCompressedTraceFile).exists())
+    return {};
+  return WrongUse(
+      "{}: has no trace (it was recorded with `jprof "
+      "{}`); record one with: jprof trace -- CMD...",
+      reader.directory(), reader.meta().mode.empty() ? "..." : reader.meta().mode);
+}
+
 Result<void> ReadTrace(Reader& reader, const Visit& visit) {
+  if (const auto checked = CheckTrace(reader); !checked) return checked;
   const ReaderFile blocks = reader.OpenFile(kTraceFile);
   const ReaderFile compressed = reader.OpenFile(kCompressedTraceFile);
-  if (!blocks.exists() && !compressed.exists()) {
-    return WrongUse(
-        "{}: has no trace (it was recorded with `jprof "
-        "{}`); record one with: jprof trace -- CMD...",
-        reader.directory(), reader.meta().mode.empty() ? "..." : reader.meta().mode);
-  }
   Decoder decoder(reader, visit);
   if (compressed.exists() && !ReadCompressed(reader, compressed, decoder)) return {};
   if (blocks.exists()) ReadBlocks(reader, blocks, decoder);

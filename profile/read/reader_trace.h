@@ -19,6 +19,9 @@ struct TraceEvent {
   int64_t skipped = 0;   // change of the metric over these events, raw; 0 if damaged
 };
 
+// Fails if the profile has no trace.
+Result<void> CheckTrace(const Reader& reader);
+
 // Visits every event until `visit` returns false. Truncated or damaged parts are added to the
 // reader's damages and skipped. Fails if the profile has no trace.
 Result<void> ReadTrace(Reader& reader, const std::function<bool(const TraceEvent&)>& visit);

@@ -42,21 +42,26 @@ class LongestSlices {
 
   std::vector<Slice> Take() {
     if (slices_.size() > kMostSlices) LeaveOut();
-    std::ranges::sort(slices_, {},
-                      [](const Slice& one) { return std::tuple(one.track, one.depth, one.begin); });
+    // Of several that begin together all but the last take no time: so the ends are sorted, too.
+    std::ranges::sort(slices_, {}, [](const Slice& one) {
+      return std::tuple(one.track, one.depth, one.begin, one.length);
+    });
     return std::move(slices_);
   }
-  double shortest() const { return shortest_; }
+  double shortest() const { return shortest_; }  // what is left out takes no more
   uint64_t left_out() const { return left_out_; }
 
  private:
-  // Leaves out those that are no longer than the longest one behind the first kMostSlices, so that
-  // a slice is never kept without those around it.
+  // Keeps the first kMostSlices in an order in which each slice comes behind those around it.
   void LeaveOut() {
-    std::ranges::nth_element(slices_, slices_.begin() + kMostSlices, std::greater(),
-                             &Slice::length);
-    shortest_ = std::nextafter(slices_[kMostSlices].length, HUGE_VAL);
-    left_out_ += std::erase_if(slices_, [&](const Slice& one) { return one.length < shortest_; });
+    const auto rank = [](const Slice& one) {
+      return std::tuple(-one.length, one.depth, one.track, one.begin);
+    };
+    const auto last = slices_.begin() + (kMostSlices - 1);
+    std::ranges::nth_element(slices_, last, {}, rank);
+    shortest_ = last->length;
+    left_out_ += slices_.size() - kMostSlices;
+    slices_.resize(kMostSlices);
   }
 
   std::vector<Slice> slices_;
@@ -182,7 +187,7 @@ class TimeColumns {
   }
 
   void Add(PageTrack& track, const model::SliceBegin& slice) {
-    track.open.push_back({at_, NameOf(slice), static_cast<uint8_t>(slice.type)});
+    track.open.push_back({at_, NameOf(slice), TypeOf(slice)});
   }
   void Add(PageTrack& track, const model::SliceEnd&) {
     const Open open = track.open.back();
@@ -205,6 +210,9 @@ class TimeColumns {
     const auto [place, is_new] = places_.try_emplace(slice.name);
     if (is_new) place->second = names_.Of(slice.text);
     return place->second;
+  }
+  static uint8_t TypeOf(const model::SliceBegin& slice) {
+    return static_cast<uint8_t>(slice.type == '-' ? 'O' : slice.type);  // as in the tree
   }
 
   const char* ClockText() const {

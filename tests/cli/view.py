@@ -173,6 +173,17 @@ class View(unittest.TestCase):
         self.assertEqual(tree["self"][0][1:], (13 + 40, 20))
         self.load("t.html", "tab-time", "Time")
 
+    def test_calls_that_begin_together_are_in_the_order_of_their_ends(self):
+        calls = 3 * [(1, 0, 0), (1, 1, 0)] + [(1, 0, 0), (1, 1, 10)]
+        made.trace(self.path("zero.jprof"), [(0, 0, 30 * calls)])
+        self.jprof("view", "zero.jprof", "-o", "zero.html")
+        page = self.page("zero.html")
+        slices = page.header["timeline"]["slices"]
+        begins, lengths = page.column(slices["begin"]), page.column(slices["length"])
+        ends = [begin + length for begin, length in zip(begins, lengths)]
+        self.assertEqual(len(ends), 120)
+        self.assertEqual(ends, sorted(ends))
+
     def test_a_trace_without_times_is_refused(self):
         made.trace(self.path("c.jprof"), [(0, 0, [(1, 0, 1), (1, 1, 1)])],
                    metrics=[{"name": "INS", "unit": "events", "kind": "count"}])

@@ -1,5 +1,7 @@
 #include "jprof/agent/sampling/virtual_threads.h"
 
+#include <utility>
+
 #include "jprof/agent/vm/in_use.h"
 
 namespace jprof::agent {
@@ -11,7 +13,11 @@ Result<void> VirtualThreads::Open(JavaVM* java) {
 
 void VirtualThreads::Begin() {
   jvmti_ = NewJvmtiEnv(java_);
-  if (jvmti_ == nullptr || !AddVirtualThreadSupport(jvmti_)) return;
+  if (jvmti_ == nullptr) return;
+  if (!AddVirtualThreadSupport(jvmti_)) {
+    std::exchange(jvmti_, nullptr)->DisposeEnvironment();
+    return;
+  }
   Publish(rows_);
   events_.AddVirtualThreads(kGuarded<OnStart>, kGuarded<OnEnd>);
   events_.Install(jvmti_);

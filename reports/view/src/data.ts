@@ -44,7 +44,7 @@ export interface TimelineInfo {
   clock: string;                // a sentence about what the times are
   end: number;
   tracks: string[];             // names of threads, as in `threads` where they are the same
-  shortest: number;             // calls that took less are not in `slices`
+  shortest: number;             // calls that are not in `slices` took no more
   left_out: number;             // their number
   slices: {                     // by track, depth and begin
     rows: number;

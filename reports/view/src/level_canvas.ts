@@ -120,7 +120,7 @@ class Hits {
   count = 0;
   private left = new Float32Array(4096);
   private right = new Float32Array(4096);
-  private level = new Uint16Array(4096);
+  private level = new Uint32Array(4096);
   private item = new Int32Array(4096);
 
   add(left: number, right: number, level: number, item: number): void {
@@ -138,13 +138,13 @@ class Hits {
   }
   private grow(): void {
     const size = 2 * this.item.length;
-    const copy = <T extends Float32Array | Uint16Array | Int32Array>(to: T, from: T): T => {
+    const copy = <T extends Float32Array | Uint32Array | Int32Array>(to: T, from: T): T => {
       to.set(from);
       return to;
     };
     this.left = copy(new Float32Array(size), this.left);
     this.right = copy(new Float32Array(size), this.right);
-    this.level = copy(new Uint16Array(size), this.level);
+    this.level = copy(new Uint32Array(size), this.level);
     this.item = copy(new Int32Array(size), this.item);
   }
 }

@@ -26,6 +26,12 @@ export function rulerStep(least: number): number {
   return power * [1, 2, 5, 10].find((one) => one * power >= least)!;
 }
 
+/** Returns the value that a part of those above 0 does not exceed, or 0 if there is none. */
+export function percentile(values: Float64Array, part: number): number {
+  const sorted = values.filter((value) => value > 0).sort();
+  return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? 0;
+}
+
 export function paintOf({ method, type }: Timeline, dark: boolean): Paint {
   return paintByType({ method, type, length: method.length }, dark);
 }
@@ -36,6 +42,11 @@ export class TimeCanvas extends LevelCanvas {
 
   protected get theme(): Theme | null {
     return this.scene?.theme ?? null;
+  }
+
+  /** Returns what is at a place. Nothing that the ruler covers is. */
+  override itemAt(x: number, y: number): number {
+    return y < LEVEL ? -1 : super.itemAt(x, y);
   }
 
   /** Returns the visible times. */
@@ -97,21 +108,20 @@ export class TimeCanvas extends LevelCanvas {
     this.label(timeline.info.tracks[track]!, "", box, theme.text);
   }
 
-  /** Draws how fast the counter grows in each pixel, relative to the fastest visible growth. */
+  /** Draws how fast the counter grows in each pixel. The fastest pixels fill the level's height. */
   private drawCounter(number: number, box: Box): void {
     const { theme, timeline } = this.scene!;
     const counter = timeline.counters[number]!;
     const growth = this.growth(counter);
-    const most = growth.reduce((a, b) => Math.max(a, b), 0);
+    const full = percentile(growth, 0.99);
     const height = box.bottom - box.top;
     growth.forEach((value, x) => {
-      if (most > 0) {
-        this.raster.fill(x, box.bottom - Math.round((value / most) * height), x + 1, box.bottom,
-                         theme.guide);
-      }
+      if (full === 0) return;
+      const top = box.bottom - Math.round(Math.min(1, value / full) * height);
+      this.raster.fill(x, top, x + 1, box.bottom, theme.guide);
     });
-    const perMs = most * this.scale * 1e6;
-    this.label(`${counter.name}, up to ${withSeparators(perMs)} per ms`, counter.name, box,
+    const perMs = full * this.scale * 1e6;
+    this.label(`${counter.name}, full height: ${withSeparators(perMs)} per ms`, counter.name, box,
                theme.text);
   }
   private growth(counter: Counter): Float64Array {
@@ -160,7 +170,11 @@ export class TimeInput extends PanZoom<TimeCanvas> {
   }
 
   showAll(): void {
-    this.moveTo({ left: 0, right: 1, top: this.shown.view.top });
+    this.moveTo({ left: 0, right: 1, top: 0 });
+  }
+  /** Shows the first level, at the same times. */
+  toTop(): void {
+    this.jumpTo({ ...this.shown.view, top: 0 });
   }
   protected hover(x: number, y: number): void {
     this.hovered(x < 0 ? -1 : this.shown.itemAt(x, y));

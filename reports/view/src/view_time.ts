@@ -39,7 +39,7 @@ export class TimeView implements View {
   private lead(): string {
     const { clock, shortest, left_out: leftOut } = this.timeline.info;
     if (leftOut === 0) return clock;
-    return `${clock} ${withSeparators(leftOut)} calls of less than ` +
+    return `${clock} ${withSeparators(leftOut)} calls of at most ` +
         `${formatValue(shortest, "ns")} are not shown.`;
   }
 
@@ -54,6 +54,7 @@ export class TimeView implements View {
       paint: paintOf(this.timeline, dark), theme: themeOf(dark),
       matches: model.matches?.methods ?? null, selectedMethod: method,
     };
+    if (changed?.has("thread")) this.input.toTop();
     this.drawTools();
     this.shown.request();
     this.describe(-1);

@@ -480,6 +480,14 @@ test("timeline: levels, the first call after a time, values between", () => {
   }
 });
 
+test("percentile: of the values above 0", () => {
+  assert.equal(view.percentile(new Float64Array(3), 0.99), 0);
+  assert.equal(view.percentile(Float64Array.from([0, 7, -1]), 0.99), 7);
+  const values = Float64Array.from({ length: 1000 }, (_, i) => 1 + (i * 7) % 1000);
+  assert.equal(view.percentile(values, 0.99), 990);
+  assert.equal(view.percentile(values, 0.5), 500);
+});
+
 test("ruler: steps of 1, 2 and 5", () => {
   for (const [least, step] of [[1, 1], [1.1, 2], [2, 2], [3, 5], [7, 10], [120, 200], [0.03, 0.05]]) {
     near(view.rulerStep(least), step, `at least ${least}`);
