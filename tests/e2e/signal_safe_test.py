@@ -52,7 +52,7 @@ INDIRECT = [
     (r"^jprof_with_vectors_kept$", r"::Handle(Cold|Timed)<.*jprof::engine::SledFrames"),
     # SafeFetchN, the VM's own load that may fault: not in this library.
     (r"^jprof::hotspot::MemoryReader::Word\(", None),
-    (r"^jprof::hotspot::WalkState::EmitAt\(", r"^jprof::agent::ThreadNames::WordOf\("),
+    (r"^jprof::hotspot::WalkState::EmitAt\(", r"^jprof::agent::ThreadNames::RefOf\("),
     # MemorySource: the product has none.
     (r"^jprof::hotspot::MemoryReader::(ReadSource|SourceBytes|SourceText|NextInSource|"
      r"IsSourceCode)\(", None),
