@@ -173,7 +173,7 @@ Result<void> ReadTrace(Reader& reader, const Visit& visit) {
   const ReaderFile compressed = reader.OpenFile(kCompressedTraceFile);
   Decoder decoder(reader, visit);
   if (compressed.exists() && !ReadCompressed(reader, compressed, decoder)) return {};
-  if (blocks.exists()) ReadBlocks(reader, blocks, decoder);
+  ReadBlocks(reader, blocks, decoder);
   return {};
 }
 

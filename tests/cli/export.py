@@ -651,9 +651,16 @@ class Traces(Case):
             self.assertIn("leave out --metric and --threads",
                           self.jprof("export", self.profile, *words, status=2))
 
+    def test_a_missing_part_of_a_continuous_trace_is_named(self):
+        lost = made.trace(self.path("lost.jprof"), [(0, 0, [(1, 0, 1), (1, 1, 1)])])
+        os.remove(os.path.join(lost, "trace"))
+        made.write(lost, "trace.zst", b"\x28\xb5\x2f\xfd\x20\x00\x01\x00\x00")  # an empty frame
+        notes = json.loads(self.export(lost, "chrome"))["otherData"]["notes"]
+        self.assertIn("damaged: trace: cut off: blocks are missing", notes)
+
     def test_a_trace_without_times(self):
         counted = made.trace(self.path("c.jprof"), [(0, 0, [(1, 0, 1), (1, 1, 1)])],
-                                metrics=[{"name": "INS", "unit": "events", "kind": "count"}])
+                             metrics=[{"name": "INS", "unit": "events", "kind": "count"}])
         self.assertIn("has no times", self.jprof("export", counted, status=2))
 
 

@@ -10,7 +10,7 @@ import { Timeline, type Mark } from "./timeline.js";
 import { hasAny, type Context, type View } from "./view.js";
 
 const HINT =
-    "Wheel to zoom, drag to move, Shift and wheel for more threads, click to select a method.";
+    "Wheel or w s to zoom, drag or arrows to move, click to select a method, ? for all keys.";
 
 export class TimeView implements View {
   private readonly timeline: Timeline;
