@@ -251,7 +251,7 @@ class Ptt(Counting):
     def test_one_that_is_late_ends_when_it_is_told_and_says_what_it_lost(self):
         """Its tables are not read until its buffers overflow; then it is interrupted."""
         words = [JPROF, "ptt", "--all", "--interval", "0.01", "--format", "json", "-e", "time"]
-        with child.running(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        with child.running(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                            text=True) as watch:
             fcntl.fcntl(watch.stdout, fcntl.F_SETPIPE_SZ, 4096)
             lines = [watch.stdout.readline()]
@@ -261,7 +261,8 @@ class Ptt(Counting):
             lines += [watch.stdout.readline() for _ in range(3)]
             watch.send_signal(signal.SIGINT)
             rest = watch.stdout.readlines()
-            self.assertEqual(watch.wait(timeout=600), 0)
+            errors = watch.stderr.read()
+            self.assertEqual(watch.wait(timeout=600), 0, errors)
         self.assertLess(len(rest), 100)
         tables = [json.loads(line) for line in lines + rest]
         lost = sum(table["lost"].get("dispatches", 0) for table in tables)
