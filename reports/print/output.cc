@@ -12,6 +12,23 @@
 #include "common/errno_text.h"
 
 namespace jprof::reports {
+namespace {
+
+// Writes all bytes also if signals interrupt it, which stdio takes for an error. Returns false and
+// sets errno if they cannot be written.
+bool WriteWhole(std::FILE* file, std::string_view bytes) {
+  const int fd = fileno(file);
+  if (fd < 0) return std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();  // in memory
+  if (std::fflush(file) != 0) return false;
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno != EINTR) return false;
+    if (written > 0) bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace
 
 bool ShowsColour(std::FILE* file) {
   return isatty(fileno(file)) != 0 && std::getenv("NO_COLOR") == nullptr;
@@ -40,10 +57,8 @@ void Output::Styled(std::string_view style, std::string_view text) {
 }
 
 void Output::Flush() {
-  if (error_ == 0 && buffer_.size() > 0 &&
-      std::fwrite(buffer_.data(), 1, buffer_.size(), file_) != buffer_.size()) {
-    error_ = errno;
-  }
+  const std::string_view bytes(buffer_.data(), buffer_.size());
+  if (error_ == 0 && !bytes.empty() && !WriteWhole(file_, bytes)) error_ = errno;
   buffer_.clear();
 }
 

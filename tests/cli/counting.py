@@ -273,6 +273,20 @@ class Ptt(Counting):
         self.assertAlmostEqual(counted / 1e9 / (seconds * cpus), 1, delta=0.1)
         print(f"{len(lines)} tables, then {len(rest)}; lost {lost} dispatches")
 
+    def test_an_interruption_while_it_waits_for_its_reader_loses_nothing(self):
+        words = [JPROF, "ptt", "--all", "--interval", "0.01", "--format", "json", "-e", "time"]
+        with child.running(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                           text=True) as watch:
+            fcntl.fcntl(watch.stdout, fcntl.F_SETPIPE_SZ, 4096)
+            watch.stdout.readline()
+            time.sleep(1)  # the pipe is full
+            watch.send_signal(signal.SIGINT)
+            time.sleep(0.2)
+            tables = [json.loads(line) for line in watch.stdout]
+            errors = watch.stderr.read()
+            self.assertEqual(watch.wait(timeout=600), 0, errors)
+        self.assertGreater(len(tables), 0)
+
     def test_the_whole_machine_adds_up(self):
         done = jprof("ptt", "--all", "--interval", "1", "--count", "2", "--format", "json", "-e",
                      "time")
