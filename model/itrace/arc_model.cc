@@ -26,7 +26,7 @@ ArcWalk::ArcWalk(Locate locate, OnRun on_run, OnChange on_change)
     : locate_(std::move(locate)), on_run_(std::move(on_run)), on_change_(std::move(on_change)) {}
 
 ArcWalk::Thread& ArcWalk::ThreadOf(const Branch& branch) {
-  const uint64_t key = uint64_t{branch.pid} << 32 | branch.tid;
+  const uint64_t key = profile::ThreadKey(branch.pid, branch.tid);
   if (last_ != nullptr && key == last_key_) return *last_;
   last_key_ = key;
   const auto [place, is_new] = threads_.try_emplace(key);

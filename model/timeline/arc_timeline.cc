@@ -13,7 +13,9 @@ using profile::BranchKind;
 
 constexpr uint64_t kCounterNanos = 10'000;  // between two values of a counter, at least
 
-uint64_t KeyOf(uint64_t pid, uint32_t tid) { return pid << 32 | tid; }
+uint64_t KeyOf(const Track& track) {
+  return profile::ThreadKey(static_cast<uint32_t>(track.pid), track.tid);
+}
 
 class ArcVisit {
  public:
@@ -22,7 +24,7 @@ class ArcVisit {
       : arcs_(arcs), on_event_(on_event) {
     for (uint32_t i = 0; i < tracks.size(); ++i) {
       if (tracks[i].kind != Track::Kind::kThread) continue;
-      places_[KeyOf(tracks[i].pid, tracks[i].tid)] = threads_.size();
+      places_[KeyOf(tracks[i])] = threads_.size();
       threads_.push_back({.track = i, .counter = i + 1});
     }
   }
@@ -66,7 +68,7 @@ class ArcVisit {
   }
 
   Thread& ThreadOf(const Branch& branch) {
-    const uint64_t key = KeyOf(branch.pid, branch.tid);
+    const uint64_t key = profile::ThreadKey(branch.pid, branch.tid);
     if (thread_ == nullptr || key != key_) thread_ = &threads_[places_.at(key)];
     key_ = key;
     return *thread_;
@@ -122,7 +124,7 @@ class ArcVisit {
   ArcRecording& arcs_;
   const Timeline::OnEvent& on_event_;
   std::vector<Thread> threads_;
-  std::unordered_map<uint64_t, size_t> places_;  // in threads_, by KeyOf
+  std::unordered_map<uint64_t, size_t> places_;  // in threads_, by ThreadKey
   uint64_t key_ = 0;
   Thread* thread_ = nullptr;  // that of the event
   uint64_t moved_ = 0;        // slices that count no call

@@ -10,6 +10,7 @@
 #include "common/fd.h"
 #include "common/no_file_size_signal.h"
 #include "common/private_file.h"
+#include "common/write_all.h"
 
 namespace jprof::profile {
 namespace {
@@ -19,11 +20,7 @@ int Write(const std::string& path, std::string_view text) {
   const NoFileSizeSignal in_silence;
   Fd file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kPrivateFile));
   if (!file) return errno;
-  while (!text.empty()) {
-    const ssize_t written = write(file.get(), text.data(), text.size());
-    if (written < 0 && errno != EINTR) return errno;
-    if (written > 0) text.remove_prefix(static_cast<size_t>(written));
-  }
+  if (const int error = WriteAll(file.get(), text)) return error;
   return close(file.Release()) == 0 ? 0 : errno;
 }
 

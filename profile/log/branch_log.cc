@@ -114,7 +114,7 @@ Result<void> BranchWriter::Open(const std::string& path, const LogHeader& header
 
 BranchWriter::Pending& BranchWriter::PendingOf(uint32_t pid, uint32_t tid) {
   if (last_ != nullptr && last_->packet.tid == tid && last_->packet.pid == pid) return *last_;
-  auto& pending = pending_[uint64_t{pid} << 32 | tid];
+  auto& pending = pending_[ThreadKey(pid, tid)];
   if (!pending) {
     pending = std::make_unique<Pending>();
     pending->packet.pid = pid;
@@ -182,7 +182,7 @@ std::vector<TracedThread> BranchLog::Threads() const {
   std::unordered_set<uint64_t> known;
   for (const size_t offset : packets_) {
     const auto packet = ByteCursor(std::string_view(bytes_).substr(offset)).Read<LogPacket>();
-    const bool is_new = known.insert(uint64_t{packet.pid} << 32 | packet.tid).second;
+    const bool is_new = known.insert(ThreadKey(packet.pid, packet.tid)).second;
     if (is_new) threads.push_back({.pid = packet.pid, .tid = packet.tid});
   }
   return threads;

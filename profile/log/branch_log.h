@@ -68,6 +68,9 @@ struct TracedThread {
   bool operator==(const TracedThread&) const = default;
 };
 
+// Returns a key of a thread for maps.
+inline uint64_t ThreadKey(uint32_t pid, uint32_t tid) { return uint64_t{pid} << 32 | tid; }
+
 // Writes a file. One thread at a time may call it: callers serialise.
 class BranchWriter {
  public:

@@ -9,6 +9,7 @@
 
 #include "common/errno_text.h"
 #include "common/private_file.h"
+#include "common/write_all.h"
 #include "profile/files/out_file.h"
 #include "profile/read/reader.h"
 
@@ -20,13 +21,8 @@ constexpr size_t kBlockValues = size_t{1} << 20;  // of all inputs and columns
 constexpr size_t kBlockContexts = 1024;
 
 Result<void> Append(int file, const std::string& name, const char* bytes, size_t count) {
-  while (count > 0) {
-    const ssize_t written = write(file, bytes, count);
-    if (written < 0 && errno != EINTR) return Fail("cannot write {}: {}", name, ErrnoText());
-    if (written <= 0) continue;
-    bytes += written;
-    count -= static_cast<size_t>(written);
-  }
+  if (const int error = WriteAll(file, {bytes, count}))
+    return Fail("cannot write {}: {}", name, ErrnoText(error));
   return {};
 }
 

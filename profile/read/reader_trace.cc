@@ -1,5 +1,6 @@
 #include "profile/read/reader_trace.h"
 
+#include <fcntl.h>
 #include <zstd.h>
 
 #include <algorithm>
@@ -156,21 +157,25 @@ bool ReadCompressed(Reader& reader, const ReaderFile& file, Decoder& decoder) {
   return block.empty() || decoder.Block(block);
 }
 
-}  // namespace
-
-Result<void> CheckTrace(const Reader& reader) {
-  if (reader.OpenFile(kTraceFile).exists() || reader.OpenFile(kCompressedTraceFile).exists())
-    return {};
+Result<void> NoTrace(const Reader& reader) {
   return WrongUse(
       "{}: has no trace (it was recorded with `jprof "
       "{}`); record one with: jprof trace -- CMD...",
       reader.directory(), reader.meta().mode.empty() ? "..." : reader.meta().mode);
 }
 
+}  // namespace
+
+Result<void> CheckTrace(const Reader& reader) {
+  for (const char* name : {kTraceFile, kCompressedTraceFile})
+    if (ReaderFile(AT_FDCWD, (reader.directory() + "/" + name).c_str()).exists()) return {};
+  return NoTrace(reader);
+}
+
 Result<void> ReadTrace(Reader& reader, const Visit& visit) {
-  if (const auto checked = CheckTrace(reader); !checked) return checked;
   const ReaderFile blocks = reader.OpenFile(kTraceFile);
   const ReaderFile compressed = reader.OpenFile(kCompressedTraceFile);
+  if (!blocks.exists() && !compressed.exists()) return NoTrace(reader);
   Decoder decoder(reader, visit);
   if (compressed.exists() && !ReadCompressed(reader, compressed, decoder)) return {};
   ReadBlocks(reader, blocks, decoder);

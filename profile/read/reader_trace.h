@@ -19,7 +19,7 @@ struct TraceEvent {
   int64_t skipped = 0;   // change of the metric over these events, raw; 0 if damaged
 };
 
-// Fails if the profile has no trace.
+// Fails if the profile has no trace. Adds no damage.
 Result<void> CheckTrace(const Reader& reader);
 
 // Visits every event until `visit` returns false. Truncated or damaged parts are added to the

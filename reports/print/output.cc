@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "common/errno_text.h"
+#include "common/write_all.h"
 
 namespace jprof::reports {
 namespace {
@@ -20,12 +21,8 @@ bool WriteWhole(std::FILE* file, std::string_view bytes) {
   const int fd = fileno(file);
   if (fd < 0) return std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();  // in memory
   if (std::fflush(file) != 0) return false;
-  while (!bytes.empty()) {
-    const ssize_t written = write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno != EINTR) return false;
-    if (written > 0) bytes.remove_prefix(static_cast<size_t>(written));
-  }
-  return true;
+  errno = WriteAll(fd, bytes);
+  return errno == 0;
 }
 
 }  // namespace

@@ -51,9 +51,11 @@ void DescribeCorrection(const model::Source& source, const model::MetricTotals& 
 
 }  // namespace
 
-std::string ThreadText(const profile::Thread& thread) {
-  if (thread.record.tid == 0) return thread.name;
-  return fmt::format("{} (tid {})", thread.name, thread.record.tid);
+std::vector<std::string> ThreadTexts(const profile::Reader& reader) {
+  std::vector<std::string> texts;
+  for (const auto& [record, name] : reader.threads())
+    texts.push_back(record.tid == 0 ? name : fmt::format("{} (tid {})", name, record.tid));
+  return texts;
 }
 
 void DescribeRun(const model::Source& source, ViewData& data) {

@@ -1,14 +1,17 @@
 // Describes a profile for the first screen of the HTML view: metadata, losses, uncertainty.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "model/tree/forest.h"
 #include "model/tree/source.h"
 #include "reports/view/view_data.h"
 
 namespace jprof::reports {
 
-// Returns "name (tid 77)", or only the name if the thread has no id.
-std::string ThreadText(const profile::Thread& thread);
+// Returns "name (tid 77)" for each thread, or only the name if the thread has no id.
+std::vector<std::string> ThreadTexts(const profile::Reader& reader);
 
 // Adds the run, the JVM, what was merged, losses and damages.
 void DescribeRun(const model::Source& source, ViewData& data);

@@ -3,10 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include "profile/files/printable_text.h"
@@ -121,7 +118,7 @@ json Column(const std::vector<Row>& rows, Value Row::*member, ViewData& data) {
 class TimeColumns {
  public:
   TimeColumns(model::Timeline& timeline, const TrackText& text, ViewNames& names)
-      : timeline_(timeline), names_(names), tracks_(timeline.tracks().size()) {
+      : timeline_(timeline), names_(names), slice_names_(names), tracks_(timeline.tracks().size()) {
     for (size_t i = 0; i < tracks_.size(); ++i) AddTrack(i, text);
   }
 
@@ -187,7 +184,7 @@ class TimeColumns {
   }
 
   void Add(PageTrack& track, const model::SliceBegin& slice) {
-    track.open.push_back({at_, NameOf(slice), TypeOf(slice)});
+    track.open.push_back({at_, slice_names_.Of(slice), TypeOf(slice)});
   }
   void Add(PageTrack& track, const model::SliceEnd&) {
     const Open open = track.open.back();
@@ -206,11 +203,6 @@ class TimeColumns {
     counters_[track.number].Add(at_, static_cast<double>(counter.value));
   }
 
-  uint32_t NameOf(const model::SliceBegin& slice) {
-    const auto [place, is_new] = places_.try_emplace(slice.name);
-    if (is_new) place->second = names_.Of(slice.text);
-    return place->second;
-  }
   static uint8_t TypeOf(const model::SliceBegin& slice) {
     return static_cast<uint8_t>(slice.type == '-' ? 'O' : slice.type);  // as in the tree
   }
@@ -233,10 +225,10 @@ class TimeColumns {
 
   model::Timeline& timeline_;
   ViewNames& names_;
+  SliceNames slice_names_;
   std::vector<PageTrack> tracks_;  // by track of the timeline
   std::vector<std::string> threads_, counter_names_;
   std::vector<SparseCounter> counters_;
-  std::unordered_map<uint32_t, uint32_t> places_;  // of names, by the timeline's number
   LongestSlices slices_;
   std::vector<Mark> marks_;
   uint64_t marks_left_out_ = 0;

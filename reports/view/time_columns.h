@@ -3,11 +3,28 @@
 
 #include <functional>
 #include <string>
+#include <unordered_map>
 
 #include "model/timeline/timeline.h"
 #include "reports/view/view_data.h"
 
 namespace jprof::reports {
+
+// Gives the names of slices their numbers in the page. Looks up each text once.
+class SliceNames {
+ public:
+  explicit SliceNames(ViewNames& names) : names_(names) {}
+
+  uint32_t Of(const model::SliceBegin& slice) {
+    const auto [place, is_new] = places_.try_emplace(slice.name);
+    if (is_new) place->second = names_.Of(slice.text);
+    return place->second;
+  }
+
+ private:
+  ViewNames& names_;
+  std::unordered_map<uint32_t, uint32_t> places_;  // by the timeline's number
+};
 
 // Returns the name of a thread's track, as the page shows that thread elsewhere.
 using TrackText = std::function<std::string(const model::Track& track)>;

@@ -45,7 +45,7 @@ class TraceTree {
   };
 
   uint32_t Enter(uint32_t parent, uint32_t thread, const model::SliceBegin& slice) {
-    const uint32_t name = names_.Of(slice.text);
+    const uint32_t name = names_.Of(slice);
     const uint32_t row = children_.Child(tree_.parent, parent, name);
     if (row == tree_.parent.size()) Add(parent, name, slice.type, thread);
     tree_.calls[row] += 1;
@@ -59,17 +59,11 @@ class TraceTree {
     return tree_.AddRow(parent, name, type);
   }
 
-  ViewNames& names_;
+  SliceNames names_;
   ViewTree tree_{1};
   std::vector<ThreadState> states_;  // by thread
   model::ChildMap children_;         // by name
 };
-
-std::vector<std::string> ThreadTexts(const profile::Reader& reader) {
-  std::vector<std::string> texts;
-  for (const profile::Thread& thread : reader.threads()) texts.push_back(ThreadText(thread));
-  return texts;
-}
 
 }  // namespace
 

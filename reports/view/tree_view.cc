@@ -15,9 +15,7 @@ namespace {
 using nlohmann::json;
 
 void AddRows(const model::Source& source, model::Forest& forest, ViewNames& names, ViewTree& tree) {
-  std::vector<std::string> threads;
-  for (const profile::Thread& thread : source.reader.threads())
-    threads.push_back(ThreadText(thread));
+  const std::vector<std::string> threads = ThreadTexts(source.reader);
   const bool counted = forest.calls > 0 || forest.samples == 0;
   for (size_t i = 0; i < forest.rows.rows.size(); ++i) {
     const model::Row& row = forest.rows.rows[i];
@@ -110,8 +108,8 @@ Result<ViewData> ViewOf(model::Source& source) {
   AddRows(source, *forest, names, tree);
   for (const model::MetricTotals& metric : forest->metrics)
     data["metrics"].push_back(DescribeMetric(metric));
-  for (const profile::Thread& thread : source.reader.threads())
-    data["threads"].push_back(profile::CleanText(ThreadText(thread)));
+  for (const std::string& thread : ThreadTexts(source.reader))
+    data["threads"].push_back(profile::CleanText(thread));
   data["trees"].push_back(Describe(tree, "", data));
   data["methods"] = data.AddNames(names.all());
   return data;

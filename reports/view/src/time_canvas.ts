@@ -6,7 +6,9 @@ import { formatValue, withSeparators } from "./format.js";
 import { LevelCanvas, SMALLEST, type Box } from "./level_canvas.js";
 import type { Names } from "./names.js";
 import { LEVEL, PanZoom } from "./pan_zoom.js";
-import { valueAt, type Counter, type Level, type Timeline } from "./timeline.js";
+import {
+  valueAt, type Counter, type Lane, type Level, type Timeline, type Title,
+} from "./timeline.js";
 
 export interface TimeScene {
   timeline: Timeline;
@@ -69,7 +71,7 @@ export class TimeCanvas extends LevelCanvas {
   }
 
   private drawLevel(row: Level, level: number): void {
-    if (row.kind === "title") this.drawTitle(row.track, level);
+    if (row.kind === "title") this.drawTitle(row, level);
     else if (row.kind === "counter") this.drawCounter(row.counter, this.wholeLevel(level));
     else this.drawCalls(row, level);
   }
@@ -93,18 +95,18 @@ export class TimeCanvas extends LevelCanvas {
     }
   }
 
-  private drawTitle(track: number, level: number): void {
+  private drawTitle({ track, marks }: Title, level: number): void {
     const { theme, timeline } = this.scene!;
     const box = this.wholeLevel(level);
     this.raster.fill(0, box.top, box.right, box.bottom, theme.rest);
     const [from] = this.range;
     const width = 2 * this.ratio;
-    timeline.marks.forEach((mark, i) => {
-      const x = (mark.at - from) * this.scale;
-      if (mark.track !== track || x + width < 0 || x > box.right) return;
+    for (const i of marks) {
+      const x = (timeline.marks[i]!.at - from) * this.scale;
+      if (x + width < 0 || x > box.right) continue;
       this.raster.fill(Math.round(x), box.top, Math.round(x + width), box.bottom, theme.match);
       this.hits.add(x - width, x + 2 * width, level, timeline.begin.length + i);
-    });
+    }
     this.label(timeline.info.tracks[track]!, "", box, theme.text);
   }
 
@@ -136,7 +138,7 @@ export class TimeCanvas extends LevelCanvas {
     return growth;
   }
 
-  private drawCalls(lane: Extract<Level, { kind: "calls" }>, level: number): void {
+  private drawCalls(lane: Lane, level: number): void {
     const { timeline } = this.scene!;
     const { begin, length } = timeline;
     const [from, to] = this.range;

@@ -4,15 +4,16 @@
 import type { DataFile, TimelineInfo } from "./data.js";
 
 /** Calls of one thread and depth. They do not overlap, so their ends are in order, too. */
-interface Lane {
+export interface Lane {
   kind: "calls";
   track: number;
   first: number;     // in the columns of the timeline
   end: number;       // behind the last
 }
-interface Title {
+export interface Title {
   kind: "title";
   track: number;
+  marks: number[];   // in the timeline's marks
 }
 interface Strip {
   kind: "counter";
@@ -42,14 +43,11 @@ export class Timeline {
   readonly length: Float64Array;
   readonly counters: Counter[];
   readonly marks: Mark[];
-  private readonly track: Uint32Array;
-  private readonly depth: Uint32Array;
+  private readonly byTrack: Level[][];
 
   constructor(file: DataFile, info: TimelineInfo) {
     this.info = info;
     const { slices, counters } = info;
-    this.track = file.u32(slices.track);
-    this.depth = file.u32(slices.depth);
     this.begin = file.f64(slices.begin);
     this.length = file.f64(slices.length);
     this.method = file.u32(slices.method);
@@ -57,28 +55,29 @@ export class Timeline {
     this.counters = counters.map(({ name, track, at, value }) =>
       ({ name, track, at: file.f64(at), value: file.f64(value) }));
     this.marks = marksOf(file, info);
+    this.byTrack = this.levelsOfTracks(file.u32(slices.track), file.u32(slices.depth));
   }
 
   /** Returns the levels of the tracks that pass, from top to bottom. */
   levels(passes: (track: string) => boolean): Level[] {
-    const lanes = this.lanes();
-    return this.info.tracks.flatMap((name, track): Level[] => {
-      if (!passes(name)) return [];
-      const strips = this.counters.flatMap((one, counter): Strip[] =>
-        (one.track === track ? [{ kind: "counter", track, counter }] : []));
-      return [{ kind: "title", track }, ...strips, ...lanes.filter((one) => one.track === track)];
-    });
+    return this.info.tracks.flatMap((name, track) => (passes(name) ? this.byTrack[track]! : []));
   }
 
-  private lanes(): Lane[] {
-    const found: Lane[] = [];
-    const { track, depth } = this;
+  private levelsOfTracks(track: Uint32Array, depth: Uint32Array): Level[][] {
+    const titles = this.info.tracks.map((_, i): Title => ({ kind: "title", track: i, marks: [] }));
+    const levels = titles.map((title): Level[] => [title]);
+    this.marks.forEach((mark, i) => titles[mark.track]!.marks.push(i));
+    this.counters.forEach((one, counter) =>
+      levels[one.track]!.push({ kind: "counter", track: one.track, counter }));
+    let lane: Lane = { kind: "calls", track: 0, first: 0, end: 0 };
     for (let i = 0; i < track.length; ++i) {
-      const starts = i === 0 || track[i] !== track[i - 1] || depth[i] !== depth[i - 1];
-      if (starts) found.push({ kind: "calls", track: track[i]!, first: i, end: i });
-      found[found.length - 1]!.end = i + 1;
+      if (i === 0 || track[i] !== track[i - 1] || depth[i] !== depth[i - 1]) {
+        lane = { kind: "calls", track: track[i]!, first: i, end: i };
+        levels[lane.track]!.push(lane);
+      }
+      lane.end = i + 1;
     }
-    return found;
+    return levels;
   }
 
   /** Returns the first call of a lane that ends after a time, or the lane's end. */
