@@ -33,22 +33,22 @@ int OpenTaskClock(bool exclude_kernel) {
   return static_cast<int>(syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
+// A system call that reads a clock takes 0.1 to 2 us. One that takes this long was interrupted.
+constexpr double kInterruptedNanos = 20'000;
+
 // Contains two simultaneous clock readings, which are the closest of a few tries.
 struct Pair {
   int64_t tsc;
   int64_t nanos;
+  int64_t ticks;  // that reading both took
 };
 Pair ReadTogether(clockid_t clock, int tries) {
-  Pair best = {};
-  int64_t tightest = std::numeric_limits<int64_t>::max();
+  Pair best = {0, 0, std::numeric_limits<int64_t>::max()};
   for (int i = 0; i < tries; ++i) {
     const int64_t before = ReadTsc();
     const int64_t nanos = Nanos(clock);
     const int64_t after = ReadTsc();
-    if (after - before < tightest) {
-      tightest = after - before;
-      best = {before + (after - before) / 2, nanos};
-    }
+    if (after - before < best.ticks) best = {before + (after - before) / 2, nanos, after - before};
   }
   return best;
 }
@@ -86,14 +86,16 @@ int64_t VirtualClock::Anchor() {
   Pair pair;
   int64_t now;
   uint32_t lock;
-  // If the thread is scheduled anew between two readings, they do not belong together. Under a
-  // debugger that happens at each system call.
+  // If the thread is scheduled anew between two readings, or an interrupt or the hypervisor stops
+  // it there, they do not belong together. Under a debugger that happens at each system call.
+  const auto interrupted = static_cast<int64_t>(kInterruptedNanos * ticks_per_ns_);
   int tries = 16;
   do {
     lock = __atomic_load_n(lock_, __ATOMIC_RELAXED);
     now = ReadTsc();
     pair = ReadTogether(CLOCK_THREAD_CPUTIME_ID, 1);
-  } while (__atomic_load_n(lock_, __ATOMIC_RELAXED) != lock && --tries > 0);
+  } while ((__atomic_load_n(lock_, __ATOMIC_RELAXED) != lock || pair.ticks > interrupted) &&
+           --tries > 0);
   anchor_tsc_ = pair.tsc;
   anchor_cpu_ns_ = pair.nanos;
   seen_ = lock;
