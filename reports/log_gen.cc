@@ -18,7 +18,7 @@ struct Line {
   int64_t value = 0;
   bool exit = false;
   char type = '?';
-  std::string_view name;
+  std::string_view name;  // of text, in the form that the options ask for
   const profile::Thread& thread;
   uint64_t missing = 0;
 };
@@ -59,9 +59,7 @@ void TextHead(const model::Source& source, const model::TraceUnit& unit, Output&
                           : source.table ? "UNCALIBRATED: no costs for it in " + source.table_from
                                          : "UNCALIBRATED: " + source.uncalibrated;
   out.Print(" metric    {} in {}, {}\n", unit.info.name, unit.info.unit, how);
-  out.Text(
-      " legend    change of the metric since the thread's "
-      "event before, > entry or < exit, method, thread\n\n");
+  out.Text("\n");
 }
 
 void JsonHead(const model::Source& source, const model::TraceUnit& unit, JsonWriter& json) {
@@ -81,6 +79,7 @@ Result<void> ReadLines(model::Source& source, const model::TraceUnit& unit, cons
                        const std::function<bool(const Line&)>& print) {
   model::Names names(source.reader);
   model::LineCorrector corrector(unit.table);
+  std::string shown;
   return profile::ReadTrace(source.reader, [&](const profile::TraceEvent& event) {
     const profile::MethodId method = profile::MethodOf(event.ref);
     const double value =
@@ -88,7 +87,8 @@ Result<void> ReadLines(model::Source& source, const model::TraceUnit& unit, cons
     return print(
         {model::Rounded(value), event.exit,
          Letter(profile::TypeOf(event.ref), options.static_letters && names.IsStatic(method)),
-         names.Of(method), source.reader.threads()[event.thread], event.missing});
+         options.for_people() ? shown = names.In(options.names, method) : names.Of(method),
+         source.reader.threads()[event.thread], event.missing});
   });
 }
 

@@ -4,7 +4,6 @@
 
 #include "reports/print/estimate_text.h"
 #include "reports/print/formats.h"
-#include "reports/print/legend.h"
 #include "reports/report_list.h"
 #include "reports/tree/header.h"
 #include "reports/tree/metric_head.h"
@@ -13,15 +12,6 @@
 
 namespace jprof::reports {
 namespace {
-
-std::string LogRtLegend() {
-  using enum FrameKind;
-  return Legend(
-      "LV level, 0 = thread; CALLS on this path; CEE calls it made; BASE the metric of this node "
-      "alone; DS dispatches while it ran; IN interrupts (- = this machine cannot tell); types: " +
-      KindsText({kInterpreted, kJitted, kRejitted, kNative, kFunction, kOther, kThread, kWoven}) +
-      "; busiest thread first");
-}
 
 int Digits(double value) {
   return static_cast<int>(fmt::formatted_size("{}", model::Rounded(value)));
@@ -49,18 +39,28 @@ int LevelWidth(const model::Rows& rows) {
   return std::max(2, Digits(deepest));
 }
 
-// Adds the columns of one metric in text: RAW and ADJUST, BASE, ERROR, CUM, as far as requested.
+bool HasDispatches(const model::Rows& rows) {
+  return std::ranges::any_of(rows.rows, [](const model::Row& row) { return row.dispatches > 0; });
+}
+
+int WidthOf(const NamedTree& tree, size_t m) {
+  const model::MetricTotals& metric = tree.forest.metrics[m];
+  constexpr int kLeast = 8;
+  if (ShowsDurations(metric)) return kLeast;
+  // Inclusive values may reach the total.
+  const double most = std::max(metric.raw, MostRaw(tree.forest.rows, m, metric.calibrated));
+  return std::max(kLeast, 1 + Digits(model::InUnit(metric, most)));
+}
+
+// Adds the columns of one metric in text: RAW and ADJUST, SELF, ERROR, CUM and its share, as far as
+// requested.
 void AddMetricText(TreeColumns& columns, const NamedTree& tree, size_t m) {
   const model::MetricTotals& metric = tree.forest.metrics[m];
-  // Cumulative values may reach the total.
-  const double most = std::max(tree.options.cumulative ? metric.raw : 0,
-                               MostRaw(tree.forest.rows, m, metric.calibrated));
-  const int width = std::max(8, 1 + Digits(model::InUnit(metric, most)));
+  const int width = WidthOf(tree, m);
   const std::string suffix = m == 0 ? "" : "-" + std::to_string(m);
   const auto add = [&](const char* name, double (*raw)(const ShownRow&, size_t), double least) {
     columns.Add(kPeople, {name + suffix, width}, [&metric, m, raw, least](const TreeRow& row) {
-      return Value::Signed(
-          model::Rounded(model::InUnit(metric, std::max(raw(row.shown, m), least))));
+      return ShownValue(metric, std::max(raw(row.shown, m), least));
     });
   };
   constexpr double kAny = -INFINITY;
@@ -68,10 +68,25 @@ void AddMetricText(TreeColumns& columns, const NamedTree& tree, size_t m) {
     add("RAW", raw::Raw, kAny);
     add("ADJUST", raw::Adjust, kAny);
   }
-  columns.Add(kPeople, {(metric.info.is_samples() ? "SAMPLES" : "BASE") + suffix, width},
+  columns.Add(kPeople, {(metric.info.is_samples() ? "SAMPLES" : "SELF") + suffix, width},
               [&metric, m](const TreeRow& row) { return BaseValue(metric, row.shown.cells[m]); });
   if (tree.options.raw) add("ERROR", raw::Error, kAny);
-  if (tree.options.cumulative) add("CUM", raw::Cumulative, 0);
+  add("CUM", raw::Cumulative, 0);
+  if (m > 0) return;
+  columns.Add(kPeople, {"%", 5}, [&metric](const TreeRow& row) {
+    return Value::Fixed(PercentOfWhole(metric, raw::Cumulative(row.shown, 0)), 1);
+  });
+}
+
+// Adds CUM of the first metric per call, where there are calls.
+void AddPerCall(TreeColumns& columns, const NamedTree& tree) {
+  if (tree.forest.metrics.empty() || tree.forest.calls == 0) return;
+  const model::MetricTotals& metric = tree.forest.metrics[0];
+  columns.Add(kPeople, {"CUM/CALL", WidthOf(tree, 0)}, [&metric](const TreeRow& row) {
+    if (row.shown.calls == 0 || row.shown.row == model::kNoNode) return Value::Missing();
+    const double all = std::max(raw::Cumulative(row.shown, 0), 0.0);
+    return ShownValue(metric, all / static_cast<double>(row.shown.calls));
+  });
 }
 
 void AddMetrics(TreeColumns& columns, const NamedTree& tree) {
@@ -109,27 +124,25 @@ ShownTime AllTime(const model::ProductionTime& time) {
 }
 void AddProduction(TreeColumns& columns, ProductionTexts& texts) {
   using Make = std::string (*)(const model::ProductionTime&);
-  const auto text = [&](const char* name, int width, std::string& buffer, Make make) {
-    columns.Add(kPeople, {name, width}, [&buffer, make](const TreeRow& row) {
+  const auto text = [&](const char* name, std::string& buffer, Make make) {
+    columns.Add(kPeople, {name, 8}, [&buffer, make](const TreeRow& row) {
       const model::ProductionTime* time = ProductionOf(row);
       return time ? Value::Text(buffer = make(*time)) : Value::Missing();
     });
   };
-  columns.Add(kPeople, {"SAMPLES", 7}, [](const TreeRow& row) {
+  columns.Add(kPeople, {"P-SAMPLES", 9}, [](const TreeRow& row) {
     const model::ProductionTime* time = ProductionOf(row);
     return time ? Value::Signed(model::Rounded(time->samples)) : Value::Missing();
   });
-  text("TIME", 8, texts.time,
-       [](const model::ProductionTime& time) { return ValueText(OwnTime(time), Milliseconds); });
-  text("CUM", 8, texts.all,
-       [](const model::ProductionTime& time) { return ValueText(AllTime(time), Milliseconds); });
-  text("+-", 7, texts.half,
-       [](const model::ProductionTime& time) { return ArmText(AllTime(time), Milliseconds); });
-  text("NS/CALL", 9, texts.per_call, [](const model::ProductionTime& time) {
+  text("P-SELF", texts.time,
+       [](const model::ProductionTime& time) { return ValueText(OwnTime(time)); });
+  text("P-CUM", texts.all,
+       [](const model::ProductionTime& time) { return ValueText(AllTime(time)); });
+  text("+-", texts.half, [](const model::ProductionTime& time) { return ArmText(AllTime(time)); });
+  text("P-CUM/CALL", texts.per_call, [](const model::ProductionTime& time) {
     const uint64_t calls = time.outermost_calls.value_or(time.calls);
     if (calls == 0) return std::string("-");
-    return ValueText(OfOneCall(AllTime(time), calls), PerCall) +
-           (time.outermost_calls ? "" : kPerEntry);
+    return (time.outermost_calls ? "" : kPerEntry) + ValueText(OfOneCall(AllTime(time), calls));
   });
   const auto number = [&](const char* name, double (*of)(const model::ProductionTime&)) {
     columns.Add(kCsv | kJson, {name}, [of](const TreeRow& row) {
@@ -154,7 +167,6 @@ TreeColumns LogRtColumns(const NamedTree& tree, ProductionTexts& texts) {
   const auto calls = [](const TreeRow& row) { return Value::Integer(row.shown.calls); };
   const auto callees = [](const TreeRow& row) { return Value::Integer(row.shown.callees); };
   const auto dispatches = [](const TreeRow& row) { return Value::Integer(row.shown.dispatches); };
-  const auto none = [](const TreeRow&) { return Value::Missing(); };
   const View view = EntryOf(tree.options.format).view;
   const int width = view == kPeople ? CallsWidth(tree.forest.rows) : 0;
   const int level_width = view == kPeople ? LevelWidth(tree.forest.rows) : 0;
@@ -163,16 +175,16 @@ TreeColumns LogRtColumns(const NamedTree& tree, ProductionTexts& texts) {
   columns.Add(kPeople, {"LV", level_width},
               [](const TreeRow& row) { return Value::Integer(row.shown.level); });
   columns.Add(kPeople, {"CALLS", width}, calls);
-  columns.Add(kPeople, {"CEE", width}, callees);
+  if (tree.forest.metrics.empty()) columns.Add(kPeople, {"CEE", width}, callees);
   columns.Add(kCsv | kJson, {"calls"}, calls);
   columns.Add(kCsv | kJson, {"cee"}, callees);
   AddMetrics(columns, tree);
   AddSpread(columns, tree);
+  AddPerCall(columns, tree);
   if (!tree.source.production.empty()) AddProduction(columns, texts);
-  columns.Add(kPeople, {"DS", 2}, dispatches);
+  if (HasDispatches(tree.forest.rows)) columns.Add(kPeople, {.name = "DS", .width = 4, .spare = 1}, dispatches);
   columns.Add(kCsv | kJson, {"ds"}, dispatches);
-  columns.Add(kPeople, {"IN", 2}, none);
-  columns.Add(kJson, {"in"}, none);
+  columns.Add(kJson, {"in"}, [](const TreeRow&) { return Value::Missing(); });
   columns.Add(kPeople, {"NAME"}, [](const TreeRow& row) { return row.MarkedName(); });
   columns.Add(kCsv, {"name"},
               [](const TreeRow& row) { return Value::Text(row.tree.Name(row.shown)); });
@@ -181,25 +193,6 @@ TreeColumns LogRtColumns(const NamedTree& tree, ProductionTexts& texts) {
 
 void TextHead(NamedTree& tree, Output& out) {
   PrintTreeHead(tree, "log-rt", out);
-  out.Text(LogRtLegend());
-  const bool sampled = std::ranges::any_of(
-      tree.forest.metrics,
-      [](const model::MetricTotals& metric) { return metric.info.is_samples(); });
-  if (sampled) {
-    out.Text(
-        "           SAMPLES stands for BASE where samples "
-        "were taken: of this node alone, not calibrated\n");
-  }
-  out.Text(BoundLegend(tree.forest));
-  out.Text(SpreadLegend(tree));
-  if (!tree.source.production.empty()) {
-    out.Text(
-        "           SAMPLES, TIME, CUM, +-, NS/CALL: production times of the sampled runs, in ms "
-        "(jprof "
-        "report combined);\n"
-        "           ~ estimate from calls where samples "
-        "are few, r of one entry (recursion was folded)\n");
-  }
   out.Text("\n");
 }
 

@@ -8,6 +8,7 @@
 #include "reports/report_list.h"
 #include "reports/tree/header.h"
 #include "reports/tree/metric_head.h"
+#include "reports/tree/outline.h"
 #include "reports/tree/stack_head.h"
 
 namespace jprof::reports {
@@ -43,7 +44,8 @@ struct MethodRow {
   const Options& options;
   const model::MethodSum& sum;
   char type;
-  std::string& buffer;  // for a text that is made for this row
+  std::string& buffer;            // for a text that is made for this row
+  model::MainCaller caller = {};  // in text
 };
 using MethodColumns = Columns<MethodRow>;
 using RawValue = double (*)(const model::MethodSum& sum, size_t metric);
@@ -67,10 +69,11 @@ constexpr std::pair<const char*, RawValue> kJsonValues[] = {
 void AddMetricText(MethodColumns& columns, const model::Forest& forest, const Options& options,
                    size_t m) {
   const std::string suffix = m == 0 ? "" : "-" + std::to_string(m);
-  const double scale = forest.metrics[m].info.scale;
+  const model::MetricTotals& metric = forest.metrics[m];
+  const int width = ShowsDurations(metric) ? 8 : 15;
   const auto add = [&](const char* name, RawValue raw, double least) {
-    columns.Add(kPeople, {name + suffix, 15}, [scale, m, raw, least](const MethodRow& row) {
-      return Value::Signed(model::Rounded(std::max(raw(row.sum, m) * scale, least)));
+    columns.Add(kPeople, {name + suffix, width}, [&metric, m, raw, least](const MethodRow& row) {
+      return ShownValue(metric, std::max(raw(row.sum, m), least));
     });
   };
   constexpr double kAny = -INFINITY;
@@ -78,8 +81,7 @@ void AddMetricText(MethodColumns& columns, const model::Forest& forest, const Op
     add("RAW", SelfRaw, kAny);
     add("ADJUST", SelfAdjust, kAny);
   }
-  const model::MetricTotals& metric = forest.metrics[m];
-  columns.Add(kPeople, {(metric.info.is_samples() ? "SAMPLES" : "BASE") + suffix, 15},
+  columns.Add(kPeople, {(metric.info.is_samples() ? "SAMPLES" : "SELF") + suffix, width},
               [&metric, m](const MethodRow& row) { return BaseValue(metric, row.sum.self[m]); });
   if (options.raw) add("ERROR", SelfError, kAny);
   add("CUM", WithCallees, 0);
@@ -115,6 +117,32 @@ void AddShares(MethodColumns& columns, const model::Forest& forest) {
   });
 }
 
+int CallsWidth(const model::Forest& forest) {
+  return std::max(5, static_cast<int>(fmt::formatted_size("{}", forest.calls)));
+}
+
+// Adds SELF of the first metric per call. (CUM per call would be wrong for recursive methods.)
+void AddPerCall(MethodColumns& columns, const model::Forest& forest) {
+  if (forest.metrics.empty() || forest.calls == 0) return;
+  columns.Add(kPeople, {"SELF/CALL", 9}, [](const MethodRow& row) {
+    if (row.sum.calls == 0) return Value::Missing();
+    const double own = std::max(row.sum.self[0].base(), 0.0);
+    return ShownValue(row.forest.metrics[0], own / static_cast<double>(row.sum.calls));
+  });
+}
+
+// Returns the letter and the name, and " < CALLER" with the main caller.
+std::string ShownName(const MethodRow& row) {
+  model::Names& names = row.forest.names;
+  std::string name = names.Mark(row.sum.method, row.sum.type, row.options.static_letters);
+  if (row.sum.method == profile::kRootMethod) return name.append(Name(row.forest, row.sum));
+  name += names.In(row.options.names, row.sum.method);
+  if (row.caller.method == profile::kRootMethod) return name;
+  name += " < " + names.In(ShortOf(row.options.names), row.caller.method);
+  if (row.caller.share < 0.995) name += fmt::format(" {:.0f} %", 100 * row.caller.share);
+  return name;
+}
+
 MethodColumns AllColumns(const model::Forest& forest, const Options& options) {
   const auto calls = [](const MethodRow& row) { return Value::Integer(row.sum.calls); };
   const auto contexts = [](const MethodRow& row) { return Value::Integer(row.sum.contexts); };
@@ -126,16 +154,15 @@ MethodColumns AllColumns(const model::Forest& forest, const Options& options) {
   });
   columns.Add(kJson, {"name"}, name);
   if (HasCalls(forest)) {
-    columns.Add(kPeople, {"CALLS", 12}, calls);
+    columns.Add(kPeople, {"CALLS", CallsWidth(forest)}, calls);
     columns.Add(kCsv | kJson, {"calls"}, calls);
   }
-  columns.Add(kPeople, {"CTX", 8}, contexts);
+  columns.Add(kPeople, {"CTX", 6}, contexts);
   columns.Add(kCsv | kJson, {"contexts"}, contexts);
   AddMetrics(columns, forest, options);
+  AddPerCall(columns, forest);
   columns.Add(kPeople, {"NAME"}, [](const MethodRow& row) {
-    const model::Names& names = row.forest.names;
-    row.buffer = names.Mark(row.sum.method, row.sum.type, row.options.static_letters);
-    row.buffer += Name(row.forest, row.sum);
+    row.buffer = ShownName(row);
     return Value::Text(row.buffer);
   });
   columns.Add(kCsv, {"name"}, name);
@@ -159,22 +186,30 @@ void TextHead(const model::Source& source, const model::Forest& forest,
   PrintStacks(source, out);
   PrintLosses(source, out);
   if (!above_whole.empty()) out.Warning(fmt::format(" shares    {}\n", above_whole));
-  out.Print(
-      " legend    {} the metric in the method itself, CUM with all it called (recursion counted "
-      "once), CTX calling\n"
-      "           sequences it was seen in; shares are of BASE of the first metric (of CALLS if "
-      "there is none)\n{}\n",
-      HasCalls(forest) ? "BASE" : "SAMPLES", BoundLegend(forest));
+  out.Text("\n");
 }
 
-// Only text and Markdown hide rows below --min-percent.
 bool IsShown(const model::Forest& forest, const Options& options, const model::MethodSum& sum) {
-  if (EntryOf(options.format).view != kPeople) return true;
   const double whole = Whole(forest);
   const double share = std::max(Share(Self(forest, sum), whole), Share(sum.cumulative[0], whole));
-  if (share >= options.min_percent) return true;
+  if (share >= options.percent()) return true;
   const model::Cell self = forest.metrics.empty() ? model::Cell{} : sum.self[0];
-  return model::IsLargeUnknown(forest, self, sum.calls, options.min_percent);
+  return model::IsLargeUnknown(forest, self, sum.calls, options.percent());
+}
+
+// Removes what text does not show: methods below --min-percent or, by default, those with the least
+// of their own that do not fit a screen. Returns the line that says so.
+std::string HideSmall(const model::Forest& forest, const Options& options,
+                      std::vector<model::MethodSum>& sums) {
+  if (!options.for_people()) return "";
+  const size_t all = sums.size();
+  if (options.fits_screen()) {
+    sums.resize(std::min(all, kScreenRows));
+  } else {
+    std::erase_if(sums,
+                  [&](const model::MethodSum& sum) { return !IsShown(forest, options, sum); });
+  }
+  return MoreText(all - sums.size(), "method");
 }
 
 }  // namespace
@@ -182,8 +217,9 @@ bool IsShown(const model::Forest& forest, const Options& options, const model::M
 Result<void> PrintMethods(model::Source& source, const Options& options, Output& out) {
   Result<model::Forest> forest = model::LoadForest(source, options);
   if (!forest) return std::unexpected(forest.error());
-  const std::vector<model::MethodSum> sums = model::SumByMethod(*forest, /*with_cumulative=*/true);
+  std::vector<model::MethodSum> sums = model::SumByMethod(*forest, /*with_cumulative=*/true);
   const std::string above_whole = AboveWhole(*forest, sums);
+  const std::string more = HideSmall(*forest, options, sums);
   const Layout layout = {
       .head = {.text = [&](Output& text) { TextHead(source, *forest, above_whole, text); },
                .json =
@@ -192,14 +228,19 @@ Result<void> PrintMethods(model::Source& source, const Options& options, Output&
                      JsonLosses(source, json);
                      JsonRun(source, "methods", json);
                    }},
-      .rows = "methods"};
+      .tail = {.text = [&](Output& text) { text.Text(more); }},
+      .rows = "methods",
+      .width = options.width,
+      .legend = options.legend};
+  std::vector<model::MainCaller> callers(sums.size());
+  if (options.for_people()) callers = model::MainCallers(*forest, sums);
   MethodColumns columns = AllColumns(*forest, options);
   const auto writer = EntryOf(options.format).make(layout, out);
   std::string buffer;
   writer->Begin(columns.columns());
-  for (const model::MethodSum& sum : sums) {
-    if (!IsShown(*forest, options, sum)) continue;
-    writer->Row(columns.Of({*forest, options, sum, Type(*forest, options, sum), buffer}));
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const char type = Type(*forest, options, sums[i]);
+    writer->Row(columns.Of({*forest, options, sums[i], type, buffer, callers[i]}));
   }
   writer->End();
   if (options.format == Format::kMarkdown && !above_whole.empty())  // it has no head

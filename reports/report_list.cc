@@ -13,7 +13,9 @@ namespace jprof::reports {
 namespace {
 
 constexpr std::string_view kNameMeaning =
-    "`J:pkg/Class.method(sig)ret`, where J is the letter of the frame's kind";
+    "`J:pkg.Class.method(Type)` (`--names`), where J is the letter of the frame's kind; `+3` before "
+    "it: three callers, each with this single callee, are not printed; `(5 more rows)`: what "
+    "`--all` shows";
 
 constexpr std::string_view kSpreadMeaning =
     "of a merged profile: the least value of the first metric, as measured (without a metric: of "
@@ -23,36 +25,48 @@ constexpr std::string_view kSpreadMeaning =
 constexpr ColumnHelp kLogRtColumns[] = {
     {"LV", "level: 0 the thread, 1 its first method"},
     {"CALLS", "entries of this method in this calling context"},
-    {"CEE", "calls it made: the sum of its children's CALLS"},
+    {"CEE", "without a metric: calls it made, the sum of its children's CALLS"},
     {"RAW", "with `--raw`: the exclusive value as measured"},
     {"ADJUST", "with `--raw`: the profiler's overhead in it, which is subtracted"},
-    {"BASE",
-     "the exclusive value of the metric: this node alone, without callees, corrected; further "
-     "metrics are BASE-1, ..."},
-    {"SAMPLES", "in place of BASE where the metric is sampled: not calibrated"},
-    {"ERROR", "with `--raw`: about one standard deviation of BASE"},
-    {"CUM", "with `--cumulative`: the inclusive value, BASE with everything below"},
+    {"SELF",
+     "the exclusive value of the metric: this node alone, without callees, corrected (`base` of "
+     "CSV and JSON); `<X`: its 95 % interval, which ends at X, is wider than the value; further "
+     "metrics are SELF-1, ..."},
+    {"SAMPLES", "in place of SELF where the metric is sampled: not calibrated"},
+    {"ERROR", "with `--raw`: about one standard deviation of SELF"},
+    {"CUM", "the inclusive value: SELF with everything below"},
+    {"%", "CUM of the first metric in percent of the whole"},
     {"RUNS", "of a merged profile: how many of the merged profiles have this context"},
     {"MIN", kSpreadMeaning},
     {"MEDIAN", "the same: the median of all merged profiles; of an even number the lower of two"},
     {"MAX", "the same: the largest value"},
-    {"DS", "dispatches: how often the thread was scheduled in while this was the current method"},
-    {"IN", "interrupts; `-`: this machine cannot count them"},
+    {"CUM/CALL", "CUM of the first metric divided by CALLS"},
+    {"P-SAMPLES",
+     "of the counted run of a combined profile: samples in this context alone, of all sampled runs"},
+    {"P-SELF", "the same: production time of one run in this context alone (`report combined`)"},
+    {"P-CUM", "the same: production time of one run in it with all that it called"},
+    {"+-", "half of the 95 % interval of P-CUM"},
+    {"P-CUM/CALL", "P-CUM of one call; `rX`: of one entry, as recursion was folded"},
+    {"DS",
+     "dispatches: how often the thread was scheduled in while this was the current method; left "
+     "out if there are none"},
     {"NAME", kNameMeaning},
 };
 
 constexpr ColumnHelp kMethodsColumns[] = {
-    {"SELF%", "BASE in percent of the whole (without a metric: CALLS)"},
+    {"SELF%", "SELF in percent of the whole (without a metric: CALLS)"},
     {"CUM%", "CUM in percent of the whole"},
     {"CALLS", "entries of the method"},
     {"CTX", "the number of its calling contexts"},
     {"RAW", "with `--raw`: the exclusive value as measured"},
     {"ADJUST", "with `--raw`: the profiler's overhead in it, which is subtracted"},
-    {"BASE", "the exclusive value of the metric; further metrics are BASE-1, ..."},
-    {"SAMPLES", "in place of BASE where the metric is sampled: not calibrated"},
-    {"ERROR", "with `--raw`: about one standard deviation of BASE"},
-    {"CUM", "BASE with all callees, where a method below itself is not counted again"},
-    {"NAME", kNameMeaning},
+    {"SELF",
+     "the exclusive value of the metric (`base` of CSV and JSON); further metrics are SELF-1, ..."},
+    {"SAMPLES", "in place of SELF where the metric is sampled: not calibrated"},
+    {"ERROR", "with `--raw`: about one standard deviation of SELF"},
+    {"CUM", "SELF with all callees, where a method below itself is not counted again"},
+    {"SELF/CALL", "SELF of the first metric divided by CALLS"},
+    {"NAME", "the method; behind `<` its main caller, and that caller's share of SELF"},
 };
 
 constexpr ColumnHelp kScsColumns[] = {
@@ -60,8 +74,8 @@ constexpr ColumnHelp kScsColumns[] = {
     {"SAMPLES",
      "taken in this node alone (exclusive); with "
      "several events one column for each, with its name"},
-    {"CUM", "with `--cumulative`: SAMPLES with everything below (inclusive)"},
-    {"%", "with `--cumulative`: CUM in percent of all samples"},
+    {"CUM", "SAMPLES with everything below (inclusive)"},
+    {"%", "CUM of the first event in percent of the whole"},
     {"RUNS", "of a merged profile: how many of the merged profiles have this context"},
     {"MIN", kSpreadMeaning},
     {"MEDIAN", "the same: the median of all merged profiles; of an even number the lower of two"},
@@ -84,18 +98,18 @@ constexpr ColumnHelp kCombinedColumns[] = {
     {"LV", "level: 0 all threads, 1 their first methods"},
     {"CALLS", "calls in the counted run: exact; `-`: not a Java method, cannot be counted"},
     {"SAMPLES", "taken in this context alone, in all sampled runs together"},
-    {"TIME",
-     "ms of one run in this context alone, from the samples; `~X`: fewer than 10 samples, an "
+    {"SELF",
+     "time of one run in this context alone, from the samples; `~X`: fewer than 10 samples, an "
      "estimate from the calls"},
-    {"CUM", "ms of one run in it with all that it called"},
+    {"CUM", "time of one run in it with all that it called"},
     {"+-",
-     "half of the 95 % interval: first of CUM, then of NS/CALL; empty behind `<X`, behind `~X` the "
+     "half of the 95 % interval: first of CUM, then of CUM/CALL; empty behind `<X`, behind `~X` the "
      "upper end of the interval, `<Y`"},
     {"%", "CUM in percent of all samples"},
-    {"NS/CALL",
+    {"CUM/CALL",
      "what one call takes with all that it called; of a recursion CUM is divided by the outermost "
-     "calls; `r`: per entry, as the counted run folded recursion and did not tell them apart"},
-    {"NAME", "`R:pkg/Class.method(sig)ret`: the letters of scs; the one of most samples"},
+     "calls; `rX`: per entry, as the counted run folded recursion and did not tell them apart"},
+    {"NAME", kNameMeaning},
 };
 
 constexpr ColumnHelp kArcColumns[] = {
@@ -119,8 +133,8 @@ constexpr ColumnHelp kArcCallColumns[] = {
 };
 
 constexpr std::string_view kTreeOptions =
-    "--format --threads --sort --min-percent --depth --metric --cumulative --raw --static-letters "
-    "--table --uncalibrated --force --refit";
+    "--format --threads --sort --all --min-percent --depth --names --legend --width --no-pager "
+    "--metric --cumulative --raw --static-letters --table --uncalibrated --force --refit";
 constexpr std::string_view kTreeStacks =
     "--format --threads --sort --min-percent --depth "
     "--metric --table --uncalibrated --force --refit";
@@ -153,34 +167,42 @@ Result<void> PageOf(model::Input& input, Output& out) {
 }
 
 Result<void> PrintTicks(model::Recording& recording, const Options& options, Output& out) {
-  return PrintTprof(recording, {.format = options.format, .clip = options.min_percent}, out);
+  return PrintTprof(recording,
+                    {.format = options.format,
+                     .clip = options.all ? std::optional(0.0) : options.min_percent,
+                     .names = options.names,
+                     .width = options.width},
+                    out);
 }
 
 constexpr Report kReports[] = {
     {"log-rt", "the call tree: every method in every calling context", kTreeOptions, kTreeStacks,
      kTreeFormats, kLogRtColumns, kProfiles, OfProfile<PrintLogRt>, PageOf<model::Source>},
     {"methods", "the tree summed by method, hottest first",
-     "--format --threads --min-percent --metric --raw --static-letters --table --uncalibrated "
-     "--force --refit",
+     "--format --threads --all --min-percent --names --legend --width --no-pager --metric --raw "
+     "--static-letters --table --uncalibrated --force --refit",
      "", kTableFormats, kMethodsColumns, kProfiles, OfProfile<PrintMethods>},
     {"scs", "the call tree of a sampled profile: samples in every calling context",
-     "--format --threads --sort --min-percent --depth --metric --cumulative --static-letters",
+     "--format --threads --sort --all --min-percent --depth --names --legend --width --no-pager "
+     "--metric --cumulative --static-letters",
      "--format --threads --sort --min-percent --depth --metric", kTreeFormats, kScsColumns,
      kProfiles, OfProfile<PrintScs>},
     {"log-gen", "the trace: entries and exits in order",
-     "--format --static-letters --table --uncalibrated --force --refit", "", kCommonFormats,
-     kLogGenColumns, kProfiles, OfProfile<PrintLogGen>},
+     "--format --names --no-pager --static-letters --table --uncalibrated --force --refit", "",
+     kCommonFormats, kLogGenColumns, kProfiles, OfProfile<PrintLogGen>},
     {"combined", "a combined profile: exact calls and true times in every calling context",
-     "--format --sort --min-percent --depth --table --uncalibrated --force",
+     "--format --sort --all --min-percent --depth --names --legend --width --no-pager --table "
+     "--uncalibrated --force",
      "--format --sort --min-percent --depth", kTreeFormats, kCombinedColumns, kCombinedProfiles,
      Of<model::Combined, PrintCombined>, PageOf<model::Combined>},
     {"arc", "a trace of jprof itrace: functions and calls, with exact numbers of instructions",
-     "--format --min-percent --top --function --tid --listing", "--format --threads --tid",
-     kTreeFormats, kArcColumns, kTraces, Of<model::ArcRecording, PrintArc>,
-     PageOf<model::ArcRecording>, kArcCallColumns},
+     "--format --all --min-percent --top --function --tid --listing --names --legend --width "
+     "--no-pager",
+     "--format --threads --tid", kTreeFormats, kArcColumns, kTraces,
+     Of<model::ArcRecording, PrintArc>, PageOf<model::ArcRecording>, kArcCallColumns},
     {"tprof",
      "a recording of jprof tprof: processes, threads, modules, symbols",
-     "--format --min-percent",
+     "--format --all --min-percent --names --width --no-pager",
      "--format",
      kStackFormats,
      {},
@@ -199,6 +221,14 @@ constexpr Report kReports[] = {
 
 const Report& Named(std::string_view name) {
   return *std::ranges::find(kReports, name, &Report::name);
+}
+
+// Returns the options with what only text and Markdown have: the most first, and legends.
+Options Adapted(const Report& report, Options options) {
+  if (!options.for_people()) return options;
+  if (!options.sort && report.Prints(model::InputKind::kProfile)) options.sort = model::Sort::kBase;
+  if (options.legends) options.legend = report.columns;
+  return options;
 }
 
 bool Contains(std::string_view words, std::string_view word) {
@@ -235,7 +265,7 @@ Result<void> PrintReport(const Report& report, model::Input& input, const Option
                          Output& out) {
   if (auto offered = CheckOffered(report.name, report.formats, options.format); !offered)
     return offered;
-  return report.print(input, options, out);
+  return report.print(input, Adapted(report, options), out);
 }
 
 Result<void> PrintView(model::Input& input, Output& out) {

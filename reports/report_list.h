@@ -9,11 +9,6 @@
 
 namespace jprof::reports {
 
-struct ColumnHelp {
-  std::string_view name;
-  std::string_view meaning;  // in Markdown; docs/REPORTS.md is generated from it
-};
-
 struct Report {
   const char* name;
   const char* help;                    // one line

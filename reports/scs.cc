@@ -5,7 +5,6 @@
 #include "common/shell_word.h"
 #include "model/values/statistics.h"
 #include "reports/print/formats.h"
-#include "reports/print/legend.h"
 #include "reports/report_list.h"
 #include "reports/tree/header.h"
 #include "reports/tree/metric_head.h"
@@ -15,16 +14,6 @@
 
 namespace jprof::reports {
 namespace {
-
-// Returns the legend. `samples` describes the first column.
-std::string ScsLegend(std::string_view samples, bool cumulative) {
-  using enum FrameKind;
-  return Legend(
-      fmt::format("LV level, 0 = thread; {} of this node alone; {}types: {}; busiest first",
-                  samples, cumulative ? "CUM with all below; " : "",
-                  KindsText({kInterpreted, kJitted, kRejitted, kInlined, kNative, kFunction,
-                             kKernel, kOther, kClass, kThread})));
-}
 
 std::string Upper(std::string text) {
   std::ranges::transform(text, text.begin(), [](char c) {
@@ -40,22 +29,22 @@ std::string ColumnName(const model::Forest& forest, size_t m) {
              : Upper(forest.metrics[m].info.name);
 }
 
-// Adds the columns of one event in text: its value, and with --cumulative CUM and its share.
+// Adds the columns of one event in text: its value, that with all below, and its share.
 void AddEventText(TreeColumns& columns, const NamedTree& tree, size_t m) {
   const model::MetricTotals& metric = tree.forest.metrics[m];
   const std::string name = ColumnName(tree.forest, m);
-  const size_t digits =
-      fmt::formatted_size("{}", model::Rounded(model::InUnit(metric, metric.raw)));
+  const size_t digits = TextOf(ShownValue(metric, metric.raw)).size();
   const int width = static_cast<int>(std::max({size_t{7}, digits, name.size()}));
   columns.Add(kPeople, {name, width}, [&metric, m](const TreeRow& row) {
-    return Value::Signed(model::Rounded(model::InUnit(metric, raw::Base(row.shown, m))));
+    return ShownValue(metric, raw::Base(row.shown, m));
   });
-  if (!tree.options.cumulative) return;
+  if (m > 0 && !metric.info.is_weighted()) return;
   columns.Add(kPeople, {"CUM", width}, [&metric, m](const TreeRow& row) {
-    return Value::Signed(model::Rounded(model::InUnit(metric, raw::Cumulative(row.shown, m))));
+    return ShownValue(metric, raw::Cumulative(row.shown, m));
   });
-  columns.Add(kPeople, {"%", 6}, [&metric, m](const TreeRow& row) {
-    return Value::Fixed(model::PercentOf(raw::Cumulative(row.shown, m), metric.raw), 2);
+  if (m > 0) return;
+  columns.Add(kPeople, {"%", 5}, [&metric, m](const TreeRow& row) {
+    return Value::Fixed(PercentOfWhole(metric, raw::Cumulative(row.shown, m)), 1);
   });
 }
 
@@ -90,23 +79,18 @@ TreeColumns ScsColumns(const NamedTree& tree) {
 }
 
 Section HeadOf(NamedTree& tree) {
-  return {
-      .text =
-          [&tree](Output& out) {
-            PrintTreeHead(tree, "scs", out);
-            const bool one = tree.forest.metrics.size() == 1;
-            out.Text(ScsLegend(one ? "SAMPLES" : "each event's SAMPLES, or what they stand for,",
-                               tree.options.cumulative));
-            out.Text(SpreadLegend(tree));
-            out.Text("\n");
-          },
-      .json =
-          [&tree](JsonWriter& json) {
-            JsonMetrics(tree.forest, json);
-            JsonLosses(tree.source, json);
-            JsonStacks(tree.source, json);
-            JsonRun(tree.source, "scs", json);
-          }};
+  return {.text =
+              [&tree](Output& out) {
+                PrintTreeHead(tree, "scs", out);
+                out.Text("\n");
+              },
+          .json =
+              [&tree](JsonWriter& json) {
+                JsonMetrics(tree.forest, json);
+                JsonLosses(tree.source, json);
+                JsonStacks(tree.source, json);
+                JsonRun(tree.source, "scs", json);
+              }};
 }
 
 // Unlinks rows that have no value in any column. With several events in one tree, or with --metric,

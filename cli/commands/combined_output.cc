@@ -14,8 +14,7 @@ Result<void> PrintCombinedReport(const std::filesystem::path& directory, std::FI
   if (!combined) return std::unexpected(combined.error());
   std::fflush(stdout);
   reports::Output out(to, reports::ShowsColour(to));
-  const reports::Options options = {.min_percent = 1};
-  if (auto printed = reports::PrintCombined(*combined, options, out); !printed) return printed;
+  if (auto printed = reports::PrintCombined(*combined, {}, out); !printed) return printed;
   if (auto finished = out.Finish(); !finished) return finished;
   PrintError(fmt::format("all contexts: jprof report combined {}", record::DisplayPath(directory)));
   return {};

@@ -8,6 +8,7 @@
 
 #include "cli/shared/choices.h"
 #include "cli/shared/commands.h"
+#include "cli/shared/pager.h"
 #include "cli/shared/profile_source.h"
 #include "cli/shared/report_options.h"
 #include "cli/shared/usage_error.h"
@@ -25,6 +26,7 @@ struct CompareArguments {
   std::string a, b, out;
   std::string format;  // if empty, by the extension of --out, else text
   TableChoice table;
+  TextChoice text;
   reports::CompareOptions options;
 };
 
@@ -68,7 +70,8 @@ Result<void> Print(const CompareArguments& arguments, Format format,
                    const Result<Compared>& compared) {
   if (!compared) return std::unexpected(compared.error());
   if (arguments.out.empty()) {
-    reports::Output out(stdout, reports::ShowsColour(stdout));
+    const Pager pager(format == Format::kText && !arguments.text.no_pager);
+    reports::Output out(pager.file(), reports::ShowsColour(stdout));
     return PrintAs(format, *compared, arguments.options, out);
   }
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
@@ -83,6 +86,10 @@ Result<void> Print(const CompareArguments& arguments, Format format,
 Result<void> Run(CompareArguments arguments) {
   const Result<Format> format = FormatOf(arguments);
   if (!format) return std::unexpected(format.error());
+  const Result<model::NameForm> names = arguments.text.Form();
+  if (!names) return std::unexpected(names.error());
+  arguments.options.names = *names;
+  arguments.options.width = arguments.out.empty() ? arguments.text.Width() : 0;
   if (arguments.options.top == 0) return WrongUse("--top must be at least 1");
   Result<model::Source> a = OpenOne(arguments.a, arguments.table);
   if (!a) return std::unexpected(a.error());
@@ -118,6 +125,7 @@ Action CompareCommand(CommandLine line, const Command&) {
   line.Option("--top", arguments->options.top, "", "Rows of each list (10)");
   line.Flag("--absolute", arguments->options.absolute,
             "Compare values, not shares; both must have the same unit");
+  AddTextOptions(line, arguments->text);
   AddTableOptions(line, arguments->table);
   return [arguments] { return StatusOf(Run(*arguments)); };
 }

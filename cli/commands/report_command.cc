@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <ranges>
+#include <set>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "cli/commands/trace_report.h"
 #include "cli/shared/choices.h"
 #include "cli/shared/commands.h"
+#include "cli/shared/pager.h"
 #include "cli/shared/profile_source.h"
 #include "cli/shared/report_options.h"
 #include "cli/shared/usage_error.h"
@@ -35,6 +37,7 @@ struct ReportArguments {
   std::string format = "text";
   std::string threads = "separate";
   std::string sort;
+  TextChoice text;
   std::string out;  // of html
   TableChoice table;
   std::string refit;  // empty, kRefitToOwn, or directories separated by commas
@@ -67,6 +70,9 @@ Result<void> SetOptions(ReportArguments& arguments) {
   if (!threads) return std::unexpected(threads.error());
   const Result<std::optional<model::Sort>> sort = ChooseSort(arguments.sort);
   if (!sort) return std::unexpected(sort.error());
+  const Result<model::NameForm> names = arguments.text.Form();
+  if (!names) return std::unexpected(names.error());
+  arguments.options.names = *names;
   arguments.options.format = *format;
   arguments.options.merged = *threads == 1;
   arguments.options.sort = *sort;
@@ -84,10 +90,18 @@ std::string ReportsWith(std::string_view option) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+// The options that say how text looks.
+const std::set<std::string_view> kOfText = {"--all", "--names", "--legend", "--width",
+                                            "--no-pager"};
+
 // Fails for an option or a format that the report does not have.
 Result<void> CheckUse(const reports::Report& report, const ReportArguments& arguments) {
   const reports::Format format = arguments.options.format;
   for (const std::string& name : arguments.line->GivenOptions()) {
+    if (kOfText.contains(name) && !arguments.options.for_people()) {
+      return WrongUse("{} is for people, and --format {} is for programs: leave one of them out",
+                      name, arguments.format);
+    }
     if (report.HasOption(name, format)) continue;
     const bool stacks = format == reports::Format::kCollapsed && !report.collapsed_options.empty();
     return WrongUse("report {}{} has no {} (of: {}); its options: {}", report.name,
@@ -230,7 +244,10 @@ Result<void> Run(ReportArguments arguments) {
   }
   if (kind == model::InputKind::kCombined)
     arguments.options.merged = true;  // the sampled runs have other threads
-  reports::Output out(stdout, reports::ShowsColour(stdout));
+  const bool for_people = arguments.options.for_people();
+  arguments.options.width = arguments.text.Width();
+  const Pager pager(for_people && !arguments.text.no_pager);
+  reports::Output out(pager.file(), reports::ShowsColour(stdout));
   auto printed = reports::PrintReport(*report, *input, arguments.options, out);
   return printed ? out.Finish() : printed;
 }
@@ -288,10 +305,13 @@ Action ReportCommand(CommandLine line, const Command&) {
   line.Option(
       "--sort", arguments->sort, "first|base|calls",
       "Sort siblings by first (first call; default except for scs), base (or samples) or calls");
-  line.Option("--min-percent", options.min_percent, "",
-              "Fold subtrees below this share of the whole into one row")
+  line.Flag("--all", options.all, "Show every row; by default text shows what fits a screen");
+  line.Option("--min-percent", options.min_percent, "N",
+              "Show what is N % of the whole or more; the rest is one row")
       .Between(0.0, 100.0);
   line.Option("--depth", options.depth, "", "Fold levels beyond this one");
+  line.Flag("--legend", options.legends, "Explain the columns below the table");
+  AddTextOptions(line, arguments->text);
   line.Option("--metric", options.metric, "NAME",
               "Only this metric or event, with its number of samples");
   line.Flag("--cumulative", options.cumulative, "Add the inclusive value of each row");

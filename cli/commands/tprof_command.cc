@@ -7,6 +7,8 @@
 
 #include "cli/shared/choices.h"
 #include "cli/shared/commands.h"
+#include "cli/shared/pager.h"
+#include "cli/shared/report_options.h"
 #include "cli/shared/usage_error.h"
 #include "ptm/sampling_rate.h"
 #include "record/place/recording_summary.h"
@@ -22,24 +24,27 @@ struct TprofArguments {
   record::TprofRequest request;
   std::string from, format = "text";
   reports::TprofOptions report;
+  TextChoice text;
 };
 
-Result<void> PrintRecording(const fs::path& directory, const reports::TprofOptions& options) {
+Result<void> PrintRecording(const fs::path& directory, const TprofArguments& arguments) {
   auto recording = model::OpenRecording(directory);
   if (!recording) return std::unexpected(recording.error());
-  reports::Output out(stdout, reports::ShowsColour(stdout));
+  const reports::TprofOptions& options = arguments.report;
+  const Pager pager(options.format == reports::Format::kText && !arguments.text.no_pager);
+  reports::Output out(pager.file(), reports::ShowsColour(stdout));
   auto printed = reports::PrintTprof(*recording, options, out);
   return printed ? out.Finish() : printed;
 }
 
 // Returns the exit status of the command, unless the report fails.
-Result<int> RecordAndPrint(const record::TprofPlan& plan, const reports::TprofOptions& options) {
+Result<int> RecordAndPrint(const record::TprofPlan& plan, const TprofArguments& arguments) {
   for (const std::string& note : plan.notes) PrintError(note);
   if (plan.duration == 0 && !plan.launch && isatty(STDERR_FILENO))
     PrintError("sampling; Ctrl-C ends it and prints the report");
   const auto status = record::RecordTprof(plan);
   if (!status) return status;
-  const int print_status = ExitStatusOf(StatusOf(PrintRecording(plan.out, options)));
+  const int print_status = ExitStatusOf(StatusOf(PrintRecording(plan.out, arguments)));
   fmt::print(stderr, "jprof: recording in {}; again: jprof tprof --from {}\n",
              plan.out.filename().string(), record::DisplayPath(plan.out));
   return print_status != 0 ? print_status : *status;
@@ -48,11 +53,15 @@ Result<int> RecordAndPrint(const record::TprofPlan& plan, const reports::TprofOp
 Result<int> Tprof(TprofArguments arguments, const Command& command) {
   const auto format = ChooseFormat(arguments.format, reports::kStackFormats);
   if (!format) return std::unexpected(format.error());
+  const auto names = arguments.text.Form();
+  if (!names) return std::unexpected(names.error());
   arguments.report.format = *format;
-  if (!arguments.from.empty()) return StatusOf(PrintRecording(arguments.from, arguments.report));
+  arguments.report.names = *names;
+  arguments.report.width = arguments.text.Width();
+  if (!arguments.from.empty()) return StatusOf(PrintRecording(arguments.from, arguments));
   const auto plan = record::PlanTprof(arguments.request, command);
   if (!plan) return std::unexpected(plan.error());
-  return RecordAndPrint(*plan, arguments.report);
+  return RecordAndPrint(*plan, arguments);
 }
 
 }  // namespace
@@ -102,7 +111,11 @@ Action TprofCommand(CommandLine line, const Command& command) {
   line.Option("--from", a.from, "DIR", "Report this recording instead of making one");
   line.Option("--format", a.format, "text|json|csv|collapsed",
               "text (default), json, csv, or collapsed (for flame graphs)");
-  line.Option("--clip", a.report.clip, "", "Sum up rows below this percentage").Between(0.0, 100.0);
+  line.Option(
+          "--clip", a.report.clip, "N",
+          "Print all eight stanzas, and sum up rows below N % (default: one that fits a screen)")
+      .Between(0.0, 100.0);
+  AddTextOptions(line, a.text);
   line.Flag("--by-line", a.report.by_line, "Print source lines below the symbols of Module_Symbol");
   line.Option("--annotate", a.report.annotate, "",
               "Print the instructions of symbols whose names contain this, with ticks");

@@ -78,6 +78,8 @@ template Declared CommandLine::Option(const std::string&, uint64_t&, const std::
                                       const std::string&);
 template Declared CommandLine::Option(const std::string&, std::optional<uint64_t>&,
                                       const std::string&, const std::string&);
+template Declared CommandLine::Option(const std::string&, std::optional<double>&,
+                                      const std::string&, const std::string&);
 template Declared CommandLine::Option(const std::string&, std::vector<uint32_t>&,
                                       const std::string&, const std::string&);
 template Declared CommandLine::Option(const std::string&, std::vector<std::string>&,

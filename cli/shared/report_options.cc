@@ -1,5 +1,7 @@
 #include "cli/shared/report_options.h"
 
+#include "cli/shared/choices.h"
+#include "cli/shared/pager.h"
 #include "cli/shared/usage_error.h"
 
 namespace jprof::cli {
@@ -11,6 +13,23 @@ void AddTableOptions(CommandLine line, TableChoice& choice) {
   line.Flag("--force", choice.force, "Use --table even if it was made for another machine or JVM")
       .Needs("--table");
 }
+
+void AddTextOptions(CommandLine line, TextChoice& choice) {
+  line.Option("--names", choice.names, "full|short|jvm",
+              "Names of Java methods in text: full (default; p.Type.method(String)), short "
+              "(Type.method) or jvm");
+  line.Option("--width", choice.width, "N",
+              "Shorten names to lines of N characters (default: the terminal's width); 0: do not");
+  line.Flag("--no-pager", choice.no_pager, "Do not show text in a pager on a terminal");
+}
+
+Result<model::NameForm> TextChoice::Form() const {
+  const Result<size_t> form = Choose("--names", names, {"full", "short", "jvm"});
+  if (!form) return std::unexpected(form.error());
+  return static_cast<model::NameForm>(*form);
+}
+
+size_t TextChoice::Width() const { return width.value_or(TerminalWidth()); }
 
 Result<CountedAndSampled> OpenCountedAndSampled(const std::string& counted,
                                                 const std::vector<std::string>& sampled,

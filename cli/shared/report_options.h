@@ -1,17 +1,35 @@
 // Implements the options that `report`, `compare` and `calibrate` share: the choice of a
-// calibration table, and the samples that it is refitted to.
+// calibration table, the samples that it is refitted to, and how text looks.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/shared/command_line.h"
 #include "cli/shared/profile_source.h"
+#include "model/tree/readable_name.h"
 
 namespace jprof::cli {
 
 // Adds --uncalibrated, --table and --force. `choice` must outlive the app.
 void AddTableOptions(CommandLine line, TableChoice& choice);
+
+// How text looks.
+struct TextChoice {
+  std::string names = "full";
+  std::optional<uint64_t> width;
+  bool no_pager = false;
+
+  // Fails if --names has no such form.
+  Result<model::NameForm> Form() const;
+  // Returns the characters of a line, or 0 for any number: what --width gives, else the terminal's.
+  size_t Width() const;
+};
+
+// Adds --names, --width and --no-pager. `choice` must outlive the app.
+void AddTextOptions(CommandLine line, TextChoice& choice);
 
 // A counted run and the sampled runs of the same program.
 struct CountedAndSampled {

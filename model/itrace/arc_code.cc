@@ -51,8 +51,9 @@ uint64_t FirstAfter(const a2n::SpanIndex& mirrored, uint64_t address, uint64_t t
 
 }  // namespace
 
-std::string ArcFunction::Marked() const {
-  return letter == '-' ? name : fmt::format("{}:{}", letter, name);
+std::string ArcFunction::Marked(NameForm form) const {
+  if (letter == '-') return name;
+  return fmt::format("{}:{}", letter, letter == 'F' ? name : MethodIn(form, name));
 }
 
 ArcCode::ArcCode(a2n::Resolver& resolver, std::span<const CodeChange> changes)

@@ -14,6 +14,7 @@
 #include "a2n/span_index.h"
 #include "model/itrace/arc_model.h"
 #include "model/ticks/recording.h"
+#include "model/tree/readable_name.h"
 
 namespace jprof::model {
 
@@ -24,7 +25,8 @@ struct ArcFunction {
   std::string name;    // as reports print it, "libc.so.6.malloc" or "pkg/Class.method(sig)ret"
   char letter = 'F';   // as reports print it; R if any version of a method has it
 
-  std::string Marked() const;  // "F:libc.so.6.malloc", or "(signal)"
+  // Returns "F:libc.so.6.malloc", "J:p.A.m(int)" or "(signal)": Java methods are in the form.
+  std::string Marked(NameForm form) const;
 };
 
 // One piece of a function's code, which is at [start, end). Code that no symbol covers has a piece

@@ -103,4 +103,62 @@ std::vector<MethodSum> SumByMethod(const Forest& forest, bool with_cumulative) {
   return summer.Take();
 }
 
+namespace {
+
+// The caller of each row that the row is attributed to.
+class CallersOf {
+ public:
+  explicit CallersOf(const Forest& forest) : callers_(forest.rows.rows.size(), kNoNode) {
+    const std::vector<Row>& rows = forest.rows.rows;
+    std::vector<NodeIndex> java(rows.size(), kNoNode);  // the nearest Java method above
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const NodeIndex parent = rows[i].parent;
+      if (parent == kNoNode) continue;
+      const auto is_java = [&](NodeIndex row) {
+        return rows[row].parent != kNoNode &&
+               (forest.names.Parts(rows[row].method).flags & profile::kMethodNotJava) == 0;
+      };
+      java[i] = is_java(parent) ? parent : java[parent];
+      const NodeIndex direct = rows[parent].method == rows[i].method ? callers_[parent] : parent;
+      const bool native = !is_java(static_cast<NodeIndex>(i));
+      callers_[i] = native && java[i] != kNoNode ? java[i] : direct;
+    }
+  }
+
+  NodeIndex operator[](size_t row) const { return callers_[row]; }
+
+ private:
+  std::vector<NodeIndex> callers_;
+};
+
+}  // namespace
+
+std::vector<MainCaller> MainCallers(const Forest& forest, std::span<const MethodSum> methods) {
+  std::unordered_map<uint32_t, size_t> places;
+  for (size_t i = 0; i < methods.size(); ++i) places.emplace(IndexOf(methods[i].method), i);
+  const std::vector<Row>& rows = forest.rows.rows;
+  const CallersOf caller_of(forest);
+  std::vector<std::unordered_map<uint32_t, double>> by_caller(methods.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto place = places.find(IndexOf(rows[i].method));
+    const NodeIndex caller = caller_of[i];
+    if (place == places.end() || caller == kNoNode) continue;
+    const double own =
+        forest.metrics.empty() ? static_cast<double>(rows[i].calls) : forest.rows.cell(i, 0).base();
+    by_caller[place->second][IndexOf(rows[caller].method)] += std::max(own, 0.0);
+  }
+  std::vector<MainCaller> callers(methods.size());
+  for (size_t i = 0; i < methods.size(); ++i) {
+    double whole = 0, most = 0;
+    for (const auto& [method, own] : by_caller[i]) {
+      whole += own;
+      if (own < most || (own == most && method >= IndexOf(callers[i].method))) continue;
+      most = own;
+      callers[i].method = profile::MethodId{method};
+    }
+    callers[i].share = whole > 0 ? most / whole : 0;
+  }
+  return callers;
+}
+
 }  // namespace jprof::model

@@ -1,6 +1,7 @@
 // Sums up the call tree by method.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "model/tree/forest.h"
@@ -22,5 +23,16 @@ struct MethodSum {
 // Returns the methods in descending order of BASE of the first metric, or of calls if there
 // are no metrics.
 std::vector<MethodSum> SumByMethod(const Forest& forest, bool with_cumulative);
+
+// The method below which most of another method's own value is.
+struct MainCaller {
+  profile::MethodId method = profile::kRootMethod;  // if the thread itself calls it
+  double share = 0;                                 // of the called method's own value, 0 to 1
+};
+
+// Returns the main caller of each of these methods by BASE of the first metric, or by calls if there
+// are no metrics. A recursive method is not its own caller; that of a native function is the nearest
+// Java method, if there is one.
+std::vector<MainCaller> MainCallers(const Forest& forest, std::span<const MethodSum> methods);
 
 }  // namespace jprof::model

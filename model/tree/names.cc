@@ -80,6 +80,13 @@ std::string_view Names::Of(profile::MethodId method) {
   return texts_[index] = Made(parts);
 }
 
+std::string Names::In(NameForm form, profile::MethodId method) {
+  const std::string_view name = Of(method);
+  const uint16_t flags = methods_[method].flags;
+  if (flags & profile::kMethodClass) return ClassIn(form, name);
+  return flags & profile::kMethodNotJava ? std::string(name) : MethodIn(form, name);
+}
+
 FrameKind Names::KindOf(profile::MethodId method, FrameKind in_node) const {
   if (method == profile::kOverflowMethod) return FrameKind::kOther;
   const uint16_t flags = methods_[method].flags;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/frame_kind.h"
+#include "model/tree/readable_name.h"
 #include "profile/read/reader.h"
 
 namespace jprof::model {
@@ -20,6 +21,8 @@ class Names {
 
   // Returns the name without the type letter. It is valid as long as this object.
   std::string_view Of(profile::MethodId method);
+  // Returns the name in a form; only names of Java methods and classes have several.
+  std::string In(NameForm form, profile::MethodId method);
   size_t size() const { return texts_.size(); }  // ids below it may have a name
   bool IsStatic(profile::MethodId method) const {
     return methods_[method].flags & profile::kMethodStatic;

@@ -35,8 +35,10 @@ std::string Dotted(std::string_view name) {
   return dotted;
 }
 
+std::string_view WithoutPackage(std::string_view name) { return name.substr(name.rfind('/') + 1); }
+
 // Removes the first type from `descriptors` and returns it, or nothing if it is damaged.
-std::optional<std::string> TakeType(std::string_view& descriptors) {
+std::optional<std::string> TakeType(std::string_view& descriptors, bool packages) {
   const size_t dimensions = std::min(descriptors.find_first_not_of('['), descriptors.size());
   descriptors.remove_prefix(dimensions);
   if (descriptors.empty()) return std::nullopt;
@@ -45,7 +47,8 @@ std::optional<std::string> TakeType(std::string_view& descriptors) {
   if (descriptors.front() == 'L') {
     used = descriptors.find(';');
     if (used == descriptors.npos) return std::nullopt;
-    type = Dotted(descriptors.substr(1, used++ - 1));
+    const std::string_view name = descriptors.substr(1, used++ - 1);
+    type = packages ? Dotted(name) : std::string(WithoutPackage(name));
   } else {
     type = PrimitiveName(descriptors.front());
   }
@@ -55,27 +58,50 @@ std::optional<std::string> TakeType(std::string_view& descriptors) {
   return type;
 }
 
-}  // namespace
-
-std::string_view WithoutSignature(std::string_view full) {
-  const size_t open = full.rfind('(');
-  const size_t dot = full.rfind('.', open);
-  if (open == full.npos || open == 0 || dot == full.npos) return full;
-  return full.find(')', open) == full.npos ? full : full.substr(0, open);
+// Returns "int, long[]" of "I[J", or nothing if it is damaged.
+std::optional<std::string> Types(std::string_view descriptors, bool packages) {
+  std::string list;
+  while (!descriptors.empty()) {
+    const std::optional<std::string> type = TakeType(descriptors, packages);
+    if (!type) return std::nullopt;
+    list += (list.empty() ? "" : ", ") + *type;
+  }
+  return list;
 }
 
-std::string ReadableMethod(std::string_view full) {
-  const std::string_view name = WithoutSignature(full);
-  if (name.size() == full.size()) return std::string(full);
-  std::string_view types = full.substr(name.size() + 1);
-  types = types.substr(0, types.find(')'));
-  std::string readable = Dotted(name) + "(";
-  for (bool first = true; !types.empty(); first = false) {
-    const std::optional<std::string> type = TakeType(types);
-    if (!type) return std::string(full);
-    readable += (first ? "" : ", ") + *type;
-  }
-  return readable + ")";
+std::string Readable(std::string_view jvm, bool packages) {
+  const std::string_view name = WithoutSignature(jvm);
+  if (name.size() == jvm.size()) return std::string(jvm);
+  const std::string_view rest = jvm.substr(name.size() + 1);
+  const std::optional<std::string> types = Types(rest.substr(0, rest.find(')')), packages);
+  return types ? Dotted(name) + "(" + *types + ")" : std::string(jvm);
+}
+
+}  // namespace
+
+std::string_view WithoutSignature(std::string_view jvm) {
+  const size_t open = jvm.rfind('(');
+  const size_t dot = jvm.rfind('.', open);
+  if (open == jvm.npos || open == 0 || dot == jvm.npos) return jvm;
+  return jvm.find(')', open) == jvm.npos ? jvm : jvm.substr(0, open);
+}
+
+std::string ReadableMethod(std::string_view jvm) { return Readable(jvm, /*packages=*/true); }
+
+std::string MethodIn(NameForm form, std::string_view jvm) {
+  if (form == NameForm::kFull) return Readable(jvm, /*packages=*/false);
+  const std::string_view name = WithoutSignature(jvm);
+  if (form == NameForm::kJvm || name.size() == jvm.size()) return std::string(jvm);
+  return std::string(WithoutPackage(name));
+}
+
+std::string ClassIn(NameForm form, std::string_view jvm) {
+  if (form == NameForm::kJvm) return std::string(jvm);
+  const bool packages = form == NameForm::kFull;
+  if (!jvm.starts_with('[')) return packages ? Dotted(jvm) : std::string(WithoutPackage(jvm));
+  std::string_view rest = jvm;
+  const std::optional<std::string> type = TakeType(rest, packages);
+  return type && rest.empty() ? *type : std::string(jvm);
 }
 
 }  // namespace jprof::model

@@ -1,4 +1,5 @@
-// Converts names of methods to the notation of Java sources, for tools that show names to people.
+// Converts names of methods to the notation of Java sources, for tools and reports that show names
+// to people.
 #pragma once
 
 #include <string>
@@ -6,11 +7,26 @@
 
 namespace jprof::model {
 
-// Converts "pkg/Class.method(I[J)V" to "pkg.Class.method(int, long[])". Returns text unchanged that
-// has no descriptor of a method at its end, or a damaged one.
-std::string ReadableMethod(std::string_view full);
+// Lists how names of Java methods are written.
+enum class NameForm {
+  kFull,   // "clojure.lang.RT.load(String, int[])": argument types without their packages
+  kShort,  // "RT.load"
+  kJvm,    // "clojure/lang/RT.load(Ljava/lang/String;[I)V"
+};
+
+// Converts the JVM's name of a method to the form. Returns text unchanged that has no descriptor of
+// a method at its end, or a damaged one.
+std::string MethodIn(NameForm form, std::string_view jvm);
+
+// Converts the JVM's name of a class, "java/lang/String" or "[[I", to the form: "java.lang.String",
+// "int[][]". Returns a damaged one unchanged.
+std::string ClassIn(NameForm form, std::string_view jvm);
+
+// Converts "pkg/Class.method(I[J)V" to "pkg.Class.method(int, long[])", with the packages of argument
+// types. Returns text unchanged that has no descriptor of a method at its end, or a damaged one.
+std::string ReadableMethod(std::string_view jvm);
 
 // Converts "pkg/Class.method(I[J)V" to "pkg/Class.method". Returns other text unchanged.
-std::string_view WithoutSignature(std::string_view full);
+std::string_view WithoutSignature(std::string_view jvm);
 
 }  // namespace jprof::model

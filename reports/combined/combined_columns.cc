@@ -14,59 +14,50 @@ int CallsWidth(const model::CombinedTree& tree) {
   return std::max(5, static_cast<int>(fmt::formatted_size("{}", most)));
 }
 
-// Computes the width from methods that are called once, such as main, which have the widest values.
-int PerCallWidth(const model::CombinedView& view) {
-  constexpr int kLeast = 10;
-  const model::CombinedTree& tree = view.tree;
-  double most = 0;
-  for (size_t i = 1; i < tree.contexts.size(); ++i) {
-    const model::CombinedContext& context = tree.contexts[i];
-    if (context.calls > 0)
-      most = std::max(most, model::Sum(tree.AllSamples(i)) / static_cast<double>(context.calls));
-  }
-  const double longest = most * *std::ranges::max_element(tree.period_ns);
-  const bool marks = std::ranges::any_of(tree.contexts, &model::CombinedContext::recursive);
-  return std::max(kLeast, static_cast<int>(PerCall(longest).size()) + (marks ? 1 : 0));
-}
-
 void AddText(CombinedColumns& columns, int calls_width) {
   columns.Add(kPeople, {"LV", 2}, [](const CombinedRow& row) { return Value::Integer(row.level); });
   columns.Add(kPeople, {"CALLS", calls_width}, [](const CombinedRow& row) {
-    const bool countable = row.hidden ? row.counted : row.is_java && row.level > 0;
+    const bool countable = row.hidden > 0 ? row.counted : row.is_java && row.level > 0;
     return countable ? Value::Integer(row.calls) : Value::Missing();
   });
-  columns.Add(kPeople, {"SAMPLES", 7}, [](const CombinedRow& row) {
+  columns.Add(kPeople, {.name = "SAMPLES", .width = 7, .spare = 2}, [](const CombinedRow& row) {
     return Value::Signed(model::Rounded(model::Sum(row.samples)));
   });
 }
 
-void AddTextValues(CombinedColumns& columns, int per_call_width, CombinedTexts& texts) {
-  columns.Add(kPeople, {"TIME", 9}, [&texts](const CombinedRow& row) {
-    return Value::Text(texts.time = ValueText(row.own_time(), Milliseconds));
+// Returns the name behind its letter, indented, and behind the number of folded callers ("+3 ").
+std::string ShownName(const CombinedRow& row, model::NameForm form) {
+  std::string name(row.place.indent, ' ');
+  if (row.place.callers > 0) name += fmt::format("+{} ", row.place.callers);
+  if (row.hidden)
+    return name + fmt::format("({} more row{})", row.hidden, row.hidden == 1 ? "" : "s");
+  name += {row.type, ':'};
+  return row.is_java ? name + model::MethodIn(form, row.name) : name.append(row.name);
+}
+
+void AddTextValues(CombinedColumns& columns, model::NameForm form, CombinedTexts& texts) {
+  columns.Add(kPeople, {"SELF", 8}, [&texts](const CombinedRow& row) {
+    return Value::Text(texts.time = ValueText(row.own_time()));
   });
-  columns.Add(kPeople, {"CUM", 9}, [&texts](const CombinedRow& row) {
-    return Value::Text(texts.all = ValueText(row.all_time(), Milliseconds));
+  columns.Add(kPeople, {"CUM", 8}, [&texts](const CombinedRow& row) {
+    return Value::Text(texts.all = ValueText(row.all_time()));
   });
-  columns.Add(kPeople, {"+-", 7}, [&texts](const CombinedRow& row) {
-    return Value::Text(texts.half = ArmText(row.all_time(), Milliseconds));
+  columns.Add(kPeople, {"+-", 8}, [&texts](const CombinedRow& row) {
+    return Value::Text(texts.half = ArmText(row.all_time()));
   });
   columns.Add(kPeople, {"%", 5},
               [](const CombinedRow& row) { return Value::Fixed(100 * row.times.share.value, 1); });
-  columns.Add(kPeople, {"NS/CALL", per_call_width}, [&texts](const CombinedRow& row) {
+  columns.Add(kPeople, {"CUM/CALL", 9}, [&texts](const CombinedRow& row) {
     if (!row.has_calls()) return Value::Missing();
-    texts.per_call = ValueText(OfOneCall(row.all_time(), row.divisor()), PerCall);
-    return Value::Text(texts.per_call += row.outermost_calls ? "" : kPerEntry);
+    texts.per_call = row.outermost_calls ? "" : kPerEntry;
+    return Value::Text(texts.per_call += ValueText(OfOneCall(row.all_time(), row.divisor())));
   });
-  columns.Add(kPeople, {"+-", per_call_width - 1}, [&texts](const CombinedRow& row) {
+  columns.Add(kPeople, {.name = "+-", .width = 8, .spare = 1}, [&texts](const CombinedRow& row) {
     if (!row.has_calls()) return Value::Text("");
-    return Value::Text(texts.per_call_half =
-                           ArmText(OfOneCall(row.all_time(), row.divisor()), PerCall));
+    return Value::Text(texts.per_call_half = ArmText(OfOneCall(row.all_time(), row.divisor())));
   });
-  columns.Add(kPeople, {"NAME"}, [&texts](const CombinedRow& row) {
-    texts.name.assign(row.level, ' ');
-    if (!row.hidden) texts.name += {row.type, ':'};
-    texts.name += row.name;
-    return Value::Text(texts.name);
+  columns.Add(kPeople, {"NAME"}, [&texts, form](const CombinedRow& row) {
+    return Value::Text(texts.name = ShownName(row, form));
   });
 }
 
@@ -113,14 +104,14 @@ void AddData(CombinedColumns& columns, const model::CombinedTree& tree) {
   columns.Add(kData, {"estimated"},
               [](const CombinedRow& row) { return Value::Bool(row.is_estimated); });
   columns.Add(kData, {"estimated_ns"}, [](const CombinedRow& row) {
-    return row.hidden ? Value::Missing() : Value::Fixed(row.estimated_time, 0);
+    return row.hidden > 0 ? Value::Missing() : Value::Fixed(row.estimated_time, 0);
   });
   columns.Add(kData, {"estimated_cum_ns"}, [](const CombinedRow& row) {
-    return row.hidden ? Value::Missing() : Value::Fixed(row.estimated_all, 0);
+    return row.hidden > 0 ? Value::Missing() : Value::Fixed(row.estimated_all, 0);
   });
   AddEstimate(columns, "share", false, 6, [](const CombinedRow& row) { return row.times.share; });
   columns.Add(kData, {"outermost_calls"}, [](const CombinedRow& row) {
-    return row.outermost_calls && row.is_java && row.level > 0 && !row.hidden
+    return row.outermost_calls && row.is_java && row.level > 0 && row.hidden == 0
                ? Value::Integer(*row.outermost_calls)
                : Value::Missing();
   });
@@ -143,11 +134,11 @@ void AddData(CombinedColumns& columns, const model::CombinedTree& tree) {
 
 }  // namespace
 
-void AddCombinedColumns(const model::CombinedView& view, CombinedTexts& texts,
+void AddCombinedColumns(const model::CombinedView& view, model::NameForm form, CombinedTexts& texts,
                         CombinedColumns& columns) {
   AddData(columns, view.tree);
   AddText(columns, CallsWidth(view.tree));
-  AddTextValues(columns, PerCallWidth(view), texts);
+  AddTextValues(columns, form, texts);
 }
 
 }  // namespace jprof::reports

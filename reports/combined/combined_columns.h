@@ -16,8 +16,9 @@ struct CombinedTexts {
   std::string time, all, half, per_call, per_call_half, name;
 };
 
-// Adds the columns of text, CSV and JSON. `texts` must live as long as the columns.
-void AddCombinedColumns(const model::CombinedView& view, CombinedTexts& texts,
+// Adds the columns of text, which has names in that form, of CSV and of JSON. `texts` must live as
+// long as the columns.
+void AddCombinedColumns(const model::CombinedView& view, model::NameForm form, CombinedTexts& texts,
                         CombinedColumns& columns);
 
 }  // namespace jprof::reports

@@ -9,26 +9,13 @@
 #include "model/tree/run_description.h"
 #include "profile/files/printable_text.h"
 #include "reports/combined/combined_columns.h"
+#include "reports/combined/combined_hottest.h"
 #include "reports/combined/combined_rows.h"
 #include "reports/print/formats.h"
-#include "reports/print/legend.h"
 #include "reports/tree/collapsed.h"
 
 namespace jprof::reports {
 namespace {
-
-std::string CombinedLegend() {
-  using enum FrameKind;
-  return Legend(
-             "LV level, 0 = all threads; CALLS exact, - = cannot be counted; SAMPLES in it, all "
-             "runs; TIME ms of one run in it alone; CUM with all it called, its +- (95 %) and its "
-             "% of all; NS/CALL CUM of one call and its +-, r of one entry (recursion was folded); "
-             "<X at most X: the interval is wider than the value; ~ estimate from calls where "
-             "samples are few; types: " +
-             KindsText({kInterpreted, kJitted, kRejitted, kInlined, kNative, kFunction, kKernel,
-                        kOther})) +
-         "\n";
-}
 
 std::string RunText(const model::RunSummary& summary) {
   std::string text = summary.how;
@@ -70,7 +57,8 @@ void PrintDifferences(const model::CombinedView& view, Output& out) {
               view.differences.size() - kShown);
 }
 
-void PrintHead(const model::Combined& combined, const model::CombinedView& view, Output& out) {
+void PrintHead(const model::Combined& combined, const model::CombinedView& view,
+               const Options& options, Output& out) {
   out.Bold(fmt::format("jprof combined of {}\n", profile::CleanText(combined.directory)));
   const std::string command = model::CommandText(combined.meta.command);
   out.Print(" command   {}\n", command.size() > 200 ? command.substr(0, 200) + "..." : command);
@@ -94,7 +82,8 @@ void PrintHead(const model::Combined& combined, const model::CombinedView& view,
         " interval  counting statistics only: with one "
         "sampled run the difference between runs is unknown\n");
   }
-  out.Text(CombinedLegend());
+  PrintHottest(HottestOf(view, options), options, out);
+  out.Text("\n");
 }
 
 void JsonRun(const model::RunSummary& summary, JsonWriter& json) {
@@ -184,14 +173,18 @@ Result<void> PrintCombined(model::Combined& combined, const Options& options, Ou
   }
   CombinedColumns columns(EntryOf(options.format).view);
   CombinedTexts texts;
-  AddCombinedColumns(*view, texts, columns);
+  AddCombinedColumns(*view, options.names, texts, columns);
+  double percent = 0;
   const Layout layout = {
-      .head = {.text = [&](Output& to) { PrintHead(combined, *view, to); },
+      .head = {.text = [&](Output& to) { PrintHead(combined, *view, options, to); },
                .json = [&](JsonWriter& json) { JsonHead(combined, *view, json); }},
-      .rows = "nodes"};
+      .tail = {.text = [&](Output& to) { to.Text(HiddenText(percent)); }},
+      .rows = "nodes",
+      .width = options.width,
+      .legend = options.legend};
   const auto writer = EntryOf(options.format).make(layout, out);
   writer->Begin(columns.columns());
-  VisitCombined(*view, options, [&](const CombinedRow& row) {
+  percent = VisitCombined(*view, options, [&](const CombinedRow& row) {
     writer->Row(columns.Of(row));
     return out.ok();
   });

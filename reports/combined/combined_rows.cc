@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <string>
 #include <utility>
@@ -15,22 +16,25 @@ class CombinedWalk {
   using Visitor = std::function<bool(const CombinedRow&)>;
 
   CombinedWalk(const model::CombinedView& view, const Options& options)
-      : view_(view), tree_(view.tree), options_(options) {
-    threshold_ = Weight(0) * options.min_percent / 100;
-  }
+      : view_(view),
+        tree_(view.tree),
+        outline_(tree_.contexts, kRoots, options, Weights(tree_),
+                 [](model::NodeIndex, double) { return false; }) {}
 
-  void Run(const Visitor& visit) {
-    model::VisitShown(
-        tree_.contexts, 0, [this](model::NodeIndex context) { return Hides(context); },
-        [&](model::NodeIndex context) { return visit(RowOf(context)); },
-        [&](model::NodeIndex parent) { return visit(Hidden(parent)); });
+  double Run(const Visitor& visit) {
+    outline_.Visit(
+        0, [&](model::NodeIndex context, Place place) { return visit(RowOf(context, place)); },
+        [&](model::NodeIndex parent, Place place) { return visit(Rest(parent, place)); });
+    return outline_.percent();
   }
 
  private:
-  double Weight(model::NodeIndex context) const { return model::Sum(tree_.AllSamples(context)); }
-  bool Hides(model::NodeIndex context) const {
-    return tree_.contexts[context].level > options_.depth ||
-           (threshold_ > 0 && Weight(context) < threshold_);
+  static constexpr std::array<model::NodeIndex, 1> kRoots = {0};
+
+  static std::vector<double> Weights(const model::CombinedTree& tree) {
+    std::vector<double> weights(tree.contexts.size());
+    for (size_t i = 0; i < weights.size(); ++i) weights[i] = model::Sum(tree.AllSamples(i));
+    return weights;
   }
 
   void AddTo(CombinedRow& row, model::NodeIndex context) const {
@@ -47,12 +51,13 @@ class CombinedWalk {
     return row;
   }
 
-  CombinedRow RowOf(model::NodeIndex index) const {
+  CombinedRow RowOf(model::NodeIndex index, Place place) const {
     const model::CombinedContext& context = tree_.contexts[index];
     CombinedRow row = Empty();
     row.id = index + 1;
     row.parent = context.parent + 1;
     row.level = context.level;
+    row.place = place;
     row.type = index == 0 ? 'T' : context.type;
     row.name = index == 0 ? "(all threads)" : std::string_view(tree_.names[context.name]);
     row.is_java = context.is_java;
@@ -69,24 +74,24 @@ class CombinedWalk {
     return row;
   }
 
-  CombinedRow Hidden(model::NodeIndex parent) {
+  CombinedRow Rest(model::NodeIndex parent, Place place) {
     CombinedRow row = Empty();
-    size_t count = 0;
     const auto add = [&](model::NodeIndex context) {
-      ++count;
+      ++row.hidden;
       AddTo(row, context);
       row.counted |= tree_.contexts[context].counted;
     };
     model::VisitHidden(
-        tree_.contexts, parent, [this](model::NodeIndex context) { return Hides(context); }, add);
+        tree_.contexts, parent,
+        [this](model::NodeIndex context) { return outline_.Hides(context); }, add);
     row.all_samples = row.samples;
     row.counted_all = row.counted_ns;
     row.id = static_cast<uint32_t>(tree_.contexts.size()) + ++hidden_rows_;
     row.parent = parent + 1;
     row.level = tree_.contexts[parent].level + 1;
     row.type = ' ';
-    row.hidden = true;
-    hidden_name_ = fmt::format("(hidden: {} rows)", count);
+    row.place = place;
+    hidden_name_ = fmt::format("(hidden: {} rows)", row.hidden);
     row.name = hidden_name_;
     const model::Estimate time = view_.times->Of(row.samples);
     row.times = {.own = time, .all = time, .share = view_.times->ShareOf(row.samples)};
@@ -95,8 +100,7 @@ class CombinedWalk {
 
   const model::CombinedView& view_;
   const model::CombinedTree& tree_;
-  const Options& options_;
-  double threshold_ = 0;
+  Outline<std::vector<model::CombinedContext>> outline_;
   uint32_t hidden_rows_ = 0;
   std::string hidden_name_;
 };
@@ -119,9 +123,9 @@ void OrderCombined(model::CombinedTree& tree, const Options& options) {
   });
 }
 
-void VisitCombined(const model::CombinedView& view, const Options& options,
-                   const std::function<bool(const CombinedRow&)>& visit) {
-  CombinedWalk(view, options).Run(visit);
+double VisitCombined(const model::CombinedView& view, const Options& options,
+                     const std::function<bool(const CombinedRow&)>& visit) {
+  return CombinedWalk(view, options).Run(visit);
 }
 
 }  // namespace jprof::reports

@@ -10,6 +10,7 @@
 #include "model/combined/combined.h"
 #include "reports/print/estimate_text.h"
 #include "reports/print/options.h"
+#include "reports/tree/outline.h"
 
 namespace jprof::reports {
 
@@ -23,13 +24,14 @@ struct CombinedRow {
   std::vector<double> samples, all_samples;  // by run
   double counted_ns = 0, counted_error = 0, counted_all = 0;
   model::ContextTimes times;
-  bool hidden = false;
+  size_t hidden = 0;  // contexts that the row stands for; 0 if it is one that is shown
+  Place place;
   double estimated_time = 0, estimated_all = 0;  // ns
 
   bool is_estimated = false;
   std::optional<uint64_t> outermost_calls;  // nothing if recursion was folded
 
-  bool has_calls() const { return is_java && calls > 0 && !hidden && outermost_calls != 0; }
+  bool has_calls() const { return is_java && calls > 0 && hidden == 0 && outermost_calls != 0; }
   // Returns the number of calls by which CUM is divided.
   uint64_t divisor() const { return outermost_calls.value_or(calls); }
   ShownTime own_time() const { return {times.own, is_estimated, estimated_time}; }
@@ -40,8 +42,9 @@ struct CombinedRow {
 void OrderCombined(model::CombinedTree& tree, const Options& options);
 
 // Visits the rows of the contexts depth first, until `visit` returns false. Hidden contexts
-// (--min-percent, --depth) are one row below their parent. A row is valid during the call.
-void VisitCombined(const model::CombinedView& view, const Options& options,
-                   const std::function<bool(const CombinedRow&)>& visit);
+// (--min-percent, --depth) are one row below their parent. A row is valid during the call. Returns
+// the share of the whole below which contexts are hidden, in percent.
+double VisitCombined(const model::CombinedView& view, const Options& options,
+                     const std::function<bool(const CombinedRow&)>& visit);
 
 }  // namespace jprof::reports

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/tree/joint_tree.h"
+#include "model/tree/readable_name.h"
 #include "model/tree/source.h"
 #include "model/values/statistics.h"
 #include "reports/compare/side.h"
@@ -20,6 +21,8 @@ struct CompareOptions {
   std::string metric;     // NAME, or NAME,NAME of A and of B; empty for the first (common) one
   size_t top = 10;        // rows of each list
   bool absolute = false;  // values, not shares of all that was in methods
+  model::NameForm names = model::NameForm::kFull;  // of text
+  size_t width = 0;                                // of text, in characters; 0 for any
 };
 
 // One calling context of a method of the flat profile.
@@ -81,8 +84,9 @@ struct Comparison {
 // common, or if their units cannot be compared.
 Result<Comparison> CompareTwo(model::Source& a, model::Source& b, const CompareOptions& options);
 
-// Returns "leaf < caller < caller x3 < ... (7 more)".
-std::string PathText(const model::JointTree& tree, model::NodeIndex context, size_t callers);
+// Returns "leaf < caller < caller x3 < ... (7 more)", with names in that form.
+std::string PathText(const model::JointTree& tree, model::NodeIndex context, size_t callers,
+                     model::NameForm form = model::NameForm::kJvm);
 
 void PrintText(const FlatAndContext& flat, const CompareOptions& options, Output& out);
 void PrintText(const Comparison& comparison, const CompareOptions& options, Output& out);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "reports/compare/compare.h"
+#include "reports/print/fit.h"
 #include "reports/tree/header.h"
 
 namespace jprof::reports {
@@ -36,8 +37,13 @@ std::string Interval(const model::Estimate& share) {
   return fmt::format("[{:.2f}, {:.2f}]", 100 * share.low, 100 * share.high);
 }
 
+void PrintLine(const std::string& line, const CompareOptions& options, Output& out) {
+  out.Text((options.width > 0 ? Cut(line, options.width) : line) + "\n");
+}
+
 // Prints the largest contexts only; JSON and HTML have all.
-void PrintParts(const model::JointTree& tree, const HotMethod& method, Output& out) {
+void PrintParts(const model::JointTree& tree, const HotMethod& method,
+                const CompareOptions& options, Output& out) {
   size_t shown = 0;
   size_t others = method.other_parts;
   double other_share = method.other_share;
@@ -50,8 +56,11 @@ void PrintParts(const model::JointTree& tree, const HotMethod& method, Output& o
     }
     ++shown;
     const model::NodeIndex caller = tree.contexts[part.context].parent;
-    out.Print("        {:6.2f} % of it {:<16} < {}\n", 100 * part.share.value, Interval(part.share),
-              caller == 0 ? "(the thread)" : PathText(tree, caller, kLineCallers));
+    PrintLine(
+        fmt::format(
+            "        {:6.2f} % of it {:<16} < {}", 100 * part.share.value, Interval(part.share),
+            caller == 0 ? "(the thread)" : PathText(tree, caller, kLineCallers, options.names)),
+        options, out);
   }
   if (others > 0) {
     out.Print("        {:6.2f} % of it in {} other contexts\n", 100 * other_share, others);
@@ -59,13 +68,14 @@ void PrintParts(const model::JointTree& tree, const HotMethod& method, Output& o
 }
 
 void PrintHot(const FlatAndContext& flat, const std::vector<HotMethod>& methods, bool by_self,
-              Output& out) {
+              const CompareOptions& options, Output& out) {
   for (const HotMethod& method : methods) {
     const model::Estimate& share = by_self ? method.self : method.all;
-    out.Print("{:6.2f} {:<16} {:6.2f} {}\n", 100 * share.value, Interval(share),
-              100 * (by_self ? method.all : method.self).value,
-              Shortened(flat.tree.names[method.name]));
-    PrintParts(flat.tree, method, out);
+    PrintLine(fmt::format("{:6.2f} {:<16} {:6.2f} {}", 100 * share.value, Interval(share),
+                          100 * (by_self ? method.all : method.self).value,
+                          Shortened(model::MethodIn(options.names, flat.tree.names[method.name]))),
+              options, out);
+    PrintParts(flat.tree, method, options, out);
   }
 }
 
@@ -116,16 +126,17 @@ std::string Figure(const Comparison& comparison, double value, bool sign = false
 }
 
 void PrintDifference(const Comparison& comparison, const Difference& difference,
-                     std::string_view name, Output& out) {
+                     std::string_view name, const CompareOptions& options, Output& out) {
   const auto figure = [&](double value, bool sign = false) {
     return Figure(comparison, value, sign);
   };
   const int width = comparison.absolute ? 14 : 7;
   const std::string interval =
       "[" + figure(difference.change.low, true) + ", " + figure(difference.change.high, true) + "]";
-  out.Print("{} {:>{}} {:<{}} {:>{}} {:>{}} {}\n", difference.within ? '~' : ' ',
-            figure(difference.change.value, true), width, interval, 2 * width + 4,
-            figure(difference.a.value), width, figure(difference.b.value), width, name);
+  PrintLine(fmt::format("{} {:>{}} {:<{}} {:>{}} {:>{}} {}", difference.within ? '~' : ' ',
+                        figure(difference.change.value, true), width, interval, 2 * width + 4,
+                        figure(difference.a.value), width, figure(difference.b.value), width, name),
+            options, out);
 }
 
 std::string DifferenceColumns(bool absolute, std::string_view name) {
@@ -137,7 +148,8 @@ std::string DifferenceColumns(bool absolute, std::string_view name) {
 
 }  // namespace
 
-std::string PathText(const model::JointTree& tree, model::NodeIndex context, size_t callers) {
+std::string PathText(const model::JointTree& tree, model::NodeIndex context, size_t callers,
+                     model::NameForm form) {
   const std::vector<model::NodeIndex> path = tree.PathTo(context);
   std::string text;
   size_t shown = 0;
@@ -146,32 +158,26 @@ std::string PathText(const model::JointTree& tree, model::NodeIndex context, siz
     size_t same = 0;
     if (shown > callers) return text + fmt::format(" < ... ({} more)", i);
     while (i > 0 && tree.contexts[path[i - 1]].name == name) --i, ++same;
-    text += text.empty() ? Shortened(tree.names[name]) : " < " + Shortened(Short(tree.names[name]));
+    const std::string one = Shortened(model::MethodIn(form, tree.names[name]));
+    text += text.empty() ? one : " < " + std::string(Short(one));
     if (same > 1) text += fmt::format(" x{}", same);
     ++shown;
   }
   return text;
 }
 
-void PrintText(const FlatAndContext& flat, const CompareOptions&, Output& out) {
+void PrintText(const FlatAndContext& flat, const CompareOptions& options, Output& out) {
   out.Bold(fmt::format("jprof compare of {}: flat against contextual\n", flat.side.directory));
   PrintSide(flat.side, "profile", out);
-  out.Text(
-      " legend    SELF% in the method itself, CUM% with all it called, of what was in methods; [95 "
-      "%] where the truth\n"
-      "           is, for all that this many samples (or the calibration's error) can say; below "
-      "each method who called\n"
-      "           it when, nearest caller first (x3: three "
-      "times in a row), with shares of the method's own\n");
   PrintHeading("Hot methods, and the contexts of their own time",
                " SELF% [95 %]           CUM% NAME", out);
-  PrintHot(flat, flat.by_self, /*by_self=*/true, out);
+  PrintHot(flat, flat.by_self, /*by_self=*/true, options, out);
   PrintHeading("Hot with all they called, and the contexts of that",
                "  CUM% [95 %]          SELF% NAME", out);
-  PrintHot(flat, flat.by_all, /*by_self=*/false, out);
+  PrintHot(flat, flat.by_all, /*by_self=*/false, options, out);
   PrintHeading("Small flat, large with callees: below a tenth of what they cost in all",
                "  CUM% [95 %]          SELF% NAME", out);
-  PrintHot(flat, flat.hidden, /*by_self=*/false, out);
+  PrintHot(flat, flat.hidden, /*by_self=*/false, options, out);
   if (flat.hidden.empty()) out.Text("   none\n");
 }
 
@@ -183,23 +189,20 @@ void PrintText(const Comparison& comparison, const CompareOptions& options, Outp
   PrintFolded(comparison, out);
   PrintAgreement(comparison, out);
   out.Print(
-      " legend    {}; B-A with its 95 % interval; ~ within the error;\n"
-      "           contexts: method < caller < ... (x3: "
-      "three times in a row), each without what it called\n",
-      comparison.absolute ? "values in " + comparison.sides[0].unit
-                          : "shares of all that was in methods");
+      " values    {}; [95 % from, to] of B-A; ~ within the error\n",
+      comparison.absolute ? "in " + comparison.sides[0].unit : "shares of all that was in methods");
   PrintHeading("Contexts", DifferenceColumns(comparison.absolute, "CONTEXT"), out);
   const model::JointTree& tree = comparison.tree;
   for (size_t i = 0; i < std::min(options.top, comparison.contexts.size()); ++i) {
     const model::NodeIndex context = comparison.contexts[i].id;
     PrintDifference(comparison, comparison.Of(tree.contexts[context].self),
-                    PathText(tree, context, kLineCallers), out);
+                    PathText(tree, context, kLineCallers, options.names), options, out);
   }
   PrintHeading("Methods", DifferenceColumns(comparison.absolute, "NAME"), out);
   for (size_t i = 0; i < std::min(options.top, comparison.methods.size()); ++i) {
     const uint32_t name = comparison.methods[i].id;
-    PrintDifference(comparison, comparison.Of(tree.methods[name].self), Shortened(tree.names[name]),
-                    out);
+    PrintDifference(comparison, comparison.Of(tree.methods[name].self),
+                    Shortened(model::MethodIn(options.names, tree.names[name])), options, out);
   }
 }
 

@@ -83,7 +83,7 @@ ArcColumns FunctionColumns(View view) {
   AddSelf(columns);
   AddSums(columns);
   columns.Add(kPeople, {"FUNCTION"}, [](const ArcLine& line) {
-    line.text = line.table.function(line.row.function).Marked();
+    line.text = line.table.function(line.row.function).Marked(line.table.options.names);
     return Value::Text(line.text);
   });
   AddFields(columns, kCsv | kJson);
@@ -94,8 +94,9 @@ ArcColumns CallColumns(View view) {
   ArcColumns columns(view);
   AddSums(columns);
   columns.Add(kPeople, {"CALLER -> CALLEE"}, [](const ArcLine& line) {
-    line.text = fmt::format("{} -> {}", line.table.function(*line.row.caller).Marked(),
-                            line.table.function(line.row.function).Marked());
+    const model::NameForm form = line.table.options.names;
+    line.text = fmt::format("{} -> {}", line.table.function(*line.row.caller).Marked(form),
+                            line.table.function(line.row.function).Marked(form));
     return Value::Text(line.text);
   });
   return columns;
@@ -120,7 +121,7 @@ void JsonCalls(const ArcTable& table, JsonWriter& json) {
 bool IsArcShown(const ArcTable& table, const ArcRow& row) {
   if (EntryOf(table.options.format).view != kPeople) return true;
   const uint64_t most = std::max(row.sums.self, row.sums.cumulative);
-  return model::PercentOf(most, table.trace.instructions) >= table.options.min_percent;
+  return model::PercentOf(most, table.trace.instructions) >= table.options.percent();
 }
 
 void WriteRows(const ArcTable& table, const std::vector<ArcRow>& rows, ArcColumns& columns,
@@ -134,7 +135,9 @@ void WriteRows(const ArcTable& table, const std::vector<ArcRow>& rows, ArcColumn
 void PrintCalls(const ArcTable& table, Output& out) {
   const FormatEntry& format = EntryOf(table.options.format);
   out.Text("\n");
-  const Layout layout = {};
+  const Layout layout = {
+      .tail = {.text = [&](Output& text) { text.Text(MoreText(table.more_calls, "call")); }},
+      .width = table.options.width};
   const auto writer = format.make(layout, out);
   ArcColumns columns = CallColumns(format.view);
   writer->Begin(columns.columns());
@@ -147,8 +150,11 @@ void PrintTables(const ArcTable& table, Output& out) {
   const Layout layout = {
       .head = {.text = [&](Output& text) { PrintArcHead(table, text); },
                .json = [&](JsonWriter& json) { JsonArcHead(table, json); }},
-      .tail = {.text = {}, .json = [&](JsonWriter& json) { JsonCalls(table, json); }},
-      .rows = "functions"};
+      .tail = {.text = [&](Output& text) { text.Text(MoreText(table.more_functions, "function")); },
+               .json = [&](JsonWriter& json) { JsonCalls(table, json); }},
+      .rows = "functions",
+      .width = table.options.width,
+      .legend = table.options.legend};
   const auto writer = format.make(layout, out);
   ArcColumns columns = FunctionColumns(format.view);
   writer->Begin(columns.columns());
@@ -182,7 +188,7 @@ Result<void> CheckArcOptions(const ArcTable& table) {
 
 Result<void> PrintArc(model::ArcRecording& arcs, const Options& options, Output& out) {
   if (auto offered = CheckOffered("arc", kTreeFormats, options.format); !offered) return offered;
-  if (options.listing && options.min_percent > 0)
+  if (options.listing && options.percent() > 0)
     return WrongUse("--listing has no --min-percent: --top N chooses the hottest functions");
   if (options.listing) return PrintArcListing(arcs, options, out);
   const ArcTable table = MakeArcTable(arcs, options);

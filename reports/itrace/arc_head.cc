@@ -4,7 +4,6 @@
 
 #include "model/values/statistics.h"
 #include "reports/itrace/arc_table.h"
-#include "reports/print/legend.h"
 
 namespace jprof::reports {
 namespace {
@@ -57,12 +56,6 @@ void PrintArcHead(const ArcTable& table, Output& out) {
   for (const std::string& loss : notes.losses) out.Warning(fmt::format(" lost      {}\n", loss));
   if (notes.losses.empty()) out.Text(" lost      nothing\n");
   for (const std::string& note : notes.notes) out.Warning(fmt::format(" note      {}\n", note));
-  using enum FrameKind;
-  out.Text(
-      Legend("SELF instructions executed in the function, CUM with all that it called "
-             "(recursion counted once);\nCUM/CALL CUM of one call: of a recursion the "
-             "outermost calls are divided by; types: " +
-             KindsText({kFunction, kJitted, kRejitted, kNative, kOther})));
   out.Text("\n");
 }
 

@@ -31,12 +31,12 @@ uint64_t CountAt(const std::vector<model::ExecutedFrom>& executed, uint64_t offs
 class ListedFunction {
  public:
   ListedFunction(model::ArcRecording& arcs, const model::RunCounts& counts,
-                 const model::Disassembler& disassembler, Output& out)
-      : arcs_(arcs), counts_(counts), disassembler_(disassembler), out_(out) {}
+                 const model::Disassembler& disassembler, model::NameForm names, Output& out)
+      : arcs_(arcs), counts_(counts), disassembler_(disassembler), names_(names), out_(out) {}
 
   void Print(uint32_t number, const model::FunctionSums& sums, uint64_t all) {
     out_.Bold(fmt::format("{}: {} instructions, {:.2f} % of all; {} calls\n",
-                          arcs_.code->functions()[number].Marked(), sums.self,
+                          arcs_.code->functions()[number].Marked(names_), sums.self,
                           model::PercentOf(sums.self, all), sums.calls));
     if (arcs_.code->IsUnnamed(number))
       out_.Text("  no symbols: which instructions are one function is not known\n");
@@ -88,6 +88,7 @@ class ListedFunction {
   model::ArcRecording& arcs_;
   const model::RunCounts& counts_;
   const model::Disassembler& disassembler_;
+  model::NameForm names_;
   Output& out_;
 };
 
@@ -151,7 +152,7 @@ Result<size_t> ListArcFunctions(
   const std::vector<uint32_t> chosen = Chosen(arcs, options, counts, sums);
   for (const uint32_t number : chosen) {
     const auto text = PrintedText([&](Output& out) -> Result<void> {
-      ListedFunction(arcs, counts, disassembler, out)
+      ListedFunction(arcs, counts, disassembler, options.names, out)
           .Print(number, sums.functions[number], trace.instructions);
       return {};
     });

@@ -28,11 +28,19 @@ ArcTable MakeArcTable(model::ArcRecording& arcs, const Options& options) {
                                     .cumulative = arc.instructions,
                                     .outermost_calls = arc.outermost_calls}});
   }
-  const auto shorten = [&](std::vector<ArcRow>& rows) {
-    if (options.top > 0 && rows.size() > options.top) rows.resize(options.top);
+  const auto shorten = [](std::vector<ArcRow>& rows, size_t most) {
+    const size_t all = rows.size();
+    rows.resize(std::min(all, most));
+    return all - rows.size();
   };
-  shorten(table.functions);
-  shorten(table.calls);
+  if (options.top > 0) {
+    shorten(table.functions, options.top);
+    shorten(table.calls, options.top);
+  } else if (options.fits_screen()) {
+    constexpr size_t kFunctions = 13, kCalls = 9;
+    table.more_functions = shorten(table.functions, kFunctions);
+    table.more_calls = shorten(table.calls, kCalls);
+  }
   return table;
 }
 

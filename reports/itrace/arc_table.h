@@ -6,6 +6,7 @@
 
 #include "reports/itrace/arc.h"
 #include "reports/print/json_writer.h"
+#include "reports/tree/outline.h"
 
 namespace jprof::reports {
 
@@ -20,8 +21,9 @@ struct ArcTable {
   model::ArcRecording& arcs;
   const Options& options;
   model::ArcTrace trace = {};
-  std::vector<ArcRow> functions = {};  // the most instructions of their own first
-  std::vector<ArcRow> calls = {};      // the most instructions first
+  std::vector<ArcRow> functions = {};         // the most instructions of their own first
+  std::vector<ArcRow> calls = {};             // the most instructions first
+  size_t more_functions = 0, more_calls = 0;  // that text leaves out
 
   const model::ArcFunction& function(uint32_t number) const {
     return arcs.code->functions()[number];

@@ -4,6 +4,7 @@
 
 #include "profile/files/printable_text.h"
 #include "reports/print/output.h"
+#include "reports/print/units.h"
 
 namespace jprof::reports {
 
@@ -23,6 +24,10 @@ std::string TextOf(const Value& value) {
       return fmt::format("{:.{}f}", value.number, value.digits);
     case Value::Kind::kBool:
       return value.integer != 0 ? "yes" : "no";
+    case Value::Kind::kDuration:
+      return Duration(value.number);
+    case Value::Kind::kDurationBelow:
+      return "<" + Duration(value.number);
     case Value::Kind::kText:
       break;
   }

@@ -17,7 +17,18 @@ namespace jprof::reports {
 enum View : unsigned { kPeople = 1, kCsv = 2, kJson = 4 };
 
 struct Value {
-  enum class Kind : uint8_t { kMissing, kUnsigned, kSigned, kBelow, kNumber, kFixed, kBool, kText };
+  enum class Kind : uint8_t {
+    kMissing,
+    kUnsigned,
+    kSigned,
+    kBelow,
+    kNumber,
+    kFixed,
+    kBool,
+    kText,
+    kDuration,
+    kDurationBelow
+  };
 
   static Value Missing() { return {}; }  // "-", an empty field or null
   static Value Integer(uint64_t value) { return {.kind = Kind::kUnsigned, .integer = value}; }
@@ -32,6 +43,9 @@ struct Value {
   static Value Fixed(double value, uint8_t digits) {
     return {.kind = Kind::kFixed, .digits = digits, .number = value};
   }
+  // Makes a duration in ns, which text shows in the unit that fits; and an upper end of one.
+  static Value Duration(double ns) { return {.kind = Kind::kDuration, .number = ns}; }
+  static Value DurationBelow(double ns) { return {.kind = Kind::kDurationBelow, .number = ns}; }
   static Value Bool(bool value) { return {.kind = Kind::kBool, .integer = value ? 1u : 0u}; }
   // The text must live until the row is written.
   static Value Text(std::string_view text) { return {.kind = Kind::kText, .text = text}; }
@@ -55,6 +69,7 @@ struct Column {
 
   std::string name;  // heading, or key
   int width = 0;     // characters of right-aligned text; 0 if it is not aligned
+  int spare = 0;     // above 0: narrow text leaves out the columns with the least number first
   Shape shape = Shape::kOne;
   size_t cells = 1;
   std::vector<std::string> members = {};

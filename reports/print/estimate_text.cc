@@ -1,6 +1,6 @@
 #include "reports/print/estimate_text.h"
 
-#include <fmt/format.h>
+#include "reports/print/units.h"
 
 namespace jprof::reports {
 namespace {
@@ -9,23 +9,15 @@ double Half(const model::Estimate& estimate) { return (estimate.high - estimate.
 
 }  // namespace
 
-std::string Milliseconds(double value) {
-  return value < 99.95e6 ? fmt::format("{:.1f}", value / 1e6) : fmt::format("{:.0f}", value / 1e6);
+std::string EstimatedText(double value) { return "~" + Duration(value); }
+
+std::string BoundedText(const model::Estimate& estimate) {
+  if (Half(estimate) > estimate.value) return "<" + Duration(estimate.high);
+  return Duration(estimate.value);
 }
 
-std::string PerCall(double value) {
-  return value < 999.95 ? fmt::format("{:.1f}", value) : fmt::format("{:.0f}", value);
-}
-
-std::string EstimatedText(double value, NumberText* text) { return "~" + text(value); }
-
-std::string BoundedText(const model::Estimate& estimate, NumberText* text) {
-  if (Half(estimate) > estimate.value) return "<" + text(estimate.high);
-  return text(estimate.value);
-}
-
-std::string HalfText(const model::Estimate& estimate, NumberText* text) {
-  return Half(estimate) > estimate.value ? "" : text(Half(estimate));
+std::string HalfText(const model::Estimate& estimate) {
+  return Half(estimate) > estimate.value ? "" : Duration(Half(estimate));
 }
 
 ShownTime OfOneCall(const ShownTime& whole, uint64_t calls) {
@@ -33,12 +25,12 @@ ShownTime OfOneCall(const ShownTime& whole, uint64_t calls) {
   return {model::Scaled(whole.sampled, part), whole.is_estimated, whole.estimated * part};
 }
 
-std::string ValueText(const ShownTime& time, NumberText* text) {
-  return time.is_estimated ? EstimatedText(time.estimated, text) : BoundedText(time.sampled, text);
+std::string ValueText(const ShownTime& time) {
+  return time.is_estimated ? EstimatedText(time.estimated) : BoundedText(time.sampled);
 }
 
-std::string ArmText(const ShownTime& time, NumberText* text) {
-  return time.is_estimated ? "<" + text(time.sampled.high) : HalfText(time.sampled, text);
+std::string ArmText(const ShownTime& time) {
+  return time.is_estimated ? "<" + Duration(time.sampled.high) : HalfText(time.sampled);
 }
 
 }  // namespace jprof::reports

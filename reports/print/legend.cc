@@ -1,48 +1,65 @@
 #include "reports/print/legend.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <ranges>
 
-namespace jprof::reports {
+#include "common/frame_kind.h"
 
-std::string Legend(std::string_view text) {
-  constexpr std::string_view kBegin = " legend    ";
-  constexpr size_t kColumns = 110;
-  std::string lines;
-  size_t column = 0;  // 0: no word is on the line
-  for (const auto line : std::views::split(text, '\n')) {
-    for (const auto part : std::views::split(line, ' ')) {
-      const std::string_view word(part);
-      if (column > 0 && column + 1 + word.size() > kColumns) {
-        lines += '\n';
-        column = 0;
-      }
-      if (column == 0) {
-        lines += lines.empty() ? std::string(kBegin) : std::string(kBegin.size(), ' ');
-        column = kBegin.size();
-      } else {
-        lines += ' ';
-        ++column;
-      }
-      lines += word;
-      column += word.size();
+namespace jprof::reports {
+namespace {
+
+// Appends the entry, whose further lines begin where `text` begins.
+void AddEntry(std::string& legend, std::string_view name, size_t width, std::string_view text) {
+  constexpr size_t kColumns = 100;
+  std::string line = fmt::format("  {:<{}}", name, width);
+  for (const auto part : std::views::split(text, ' ')) {
+    std::string word(part.begin(), part.end());
+    std::erase(word, '`');
+    if (line.size() + 1 + word.size() > kColumns && line.size() > 2 + width) {
+      legend += line + '\n';
+      line.assign(2 + width, ' ');
     }
-    lines += '\n';
-    column = 0;
+    line += ' ' + word;
   }
-  return lines;
+  legend += line + '\n';
 }
 
-std::string KindsText(std::initializer_list<FrameKind> kinds) {
+// Returns whether the column is the described one, or that of a further metric (BASE-1).
+bool Describes(const ColumnHelp& help, std::string_view column) {
+  if (!column.starts_with(help.name)) return false;
+  const std::string_view rest = column.substr(help.name.size());
+  return rest.empty() ||
+         (rest.front() == '-' && rest.find_first_not_of("0123456789", 1) == rest.npos);
+}
+
+std::string Letters() {
   std::string text;
-  for (const FrameKind kind : kinds) {
-    const auto& row = *std::ranges::find(kFrameKinds, kind, &FrameKindRow::kind);
-    if (!text.empty()) text += ", ";
-    text += kind == FrameKind::kClass ? "--" : std::string(1, row.letter);
-    text += ' ';
-    text += row.meaning;
+  for (const FrameKindRow& row : kFrameKinds) {
+    const std::string letter(row.kind == FrameKind::kClass ? 2 : 1, row.letter);
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", letter, row.meaning);
   }
   return text;
+}
+
+}  // namespace
+
+std::string Legend(std::span<const Column> columns, std::span<const ColumnHelp> help) {
+  std::vector<const ColumnHelp*> shown;
+  for (const Column& column : columns) {
+    const auto entry = std::ranges::find_if(
+        help, [&](const ColumnHelp& one) { return Describes(one, column.name); });
+    if (entry != help.end() && std::ranges::find(shown, &*entry) == shown.end())
+      shown.push_back(&*entry);
+  }
+  constexpr std::string_view kLetters = "letters";
+  size_t width = kLetters.size();
+  for (const ColumnHelp* entry : shown) width = std::max(width, entry->name.size());
+  std::string legend;
+  for (const ColumnHelp* entry : shown) AddEntry(legend, entry->name, width, entry->meaning);
+  AddEntry(legend, kLetters, width, Letters());
+  return legend;
 }
 
 }  // namespace jprof::reports

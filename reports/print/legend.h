@@ -1,19 +1,22 @@
-// Formats the legend in the head of a text report.
+// Explains the columns and letters of a text report.
 #pragma once
 
-#include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 
-#include "common/frame_kind.h"
+#include "reports/print/columns.h"
 
 namespace jprof::reports {
 
-// Returns the lines " legend    TEXT", where TEXT is broken between words so that no line has more
-// than 110 columns; further lines are indented as TEXT is. A line break in TEXT stays.
-std::string Legend(std::string_view text);
+// Describes a column of a report.
+struct ColumnHelp {
+  std::string_view name;
+  std::string_view meaning;  // in Markdown; docs/REPORTS.md is generated from it
+};
 
-// Returns the letters of these kinds and what they mean: "I interpreted, J compiled by C1".
-std::string KindsText(std::initializer_list<FrameKind> kinds);
+// Returns "  NAME  meaning" for each column that `help` describes, in the order of the columns, and
+// below them the letters of the kinds of frames. No line has more than 100 columns.
+std::string Legend(std::span<const Column> columns, std::span<const ColumnHelp> help);
 
 }  // namespace jprof::reports

@@ -4,31 +4,54 @@
 #include <optional>
 #include <string>
 
+#include "model/tree/readable_name.h"
 #include "model/tree/source.h"
 #include "reports/print/formats.h"
 
 namespace jprof::reports {
+
+// Returns the form of names that are not the subject of a line, such as callers.
+inline model::NameForm ShortOf(model::NameForm form) {
+  return form == model::NameForm::kFull ? model::NameForm::kShort : form;
+}
 
 struct Options {
   Format format = Format::kText;
   bool merged = false;  // all threads as one tree
   // The order of siblings; by default, most reports have kFirst (first called first).
   std::optional<model::Sort> sort;
-  double min_percent = 0;       // hide subtrees below this share of the whole
+  // Hides subtrees below this share of the whole. By default text hides what does not fit a screen,
+  // and other formats hide nothing.
+  std::optional<double> min_percent;
   uint32_t depth = UINT32_MAX;  // hide levels beyond it
-  bool cumulative = false;      // add a column of each node with all below it
+  bool all = false;             // text hides and folds nothing
+  bool cumulative = false;      // CSV and JSON: add each node with all below it, as text always has
   bool raw = false;             // RAW, ADJUST, BASE, ERROR side by side
   bool static_letters = false;  // lower case letters for static methods
   std::string metric;           // only this one; empty for all
+  model::NameForm names = model::NameForm::kFull;  // of text and Markdown
+  size_t width = 0;                                // of text, in characters; 0 for any
+  bool legends = false;                            // text explains its columns after the rows
+  std::span<const ColumnHelp> legend = {};         // as PrintReport sets it from the report's row
   // These are only of the report arc.
   uint32_t top = 0;             // rows of each table, or functions of the listing; 0 for all
   std::optional<uint32_t> tid;  // only this thread
   bool listing = false;  // instructions instead of tables, each with how often it was executed
   std::string function;  // only functions whose names contain this, their callers and callees
 
+  // Returns whether the report is a table or tree for people.
+  bool for_people() const { return format == Format::kText || format == Format::kMarkdown; }
+  // Returns whether the rows are limited to what fits a screen.
+  bool fits_screen() const { return for_people() && !all && !min_percent && depth == UINT32_MAX; }
+  // Returns the share below which subtrees are hidden, in percent, if the screen is no limit.
+  double percent() const { return all ? 0 : min_percent.value_or(0); }
+
   // Returns what to load for the report.
   operator model::ForestOptions() const {
-    return {.merged = merged, .sort = sort, .by_cumulative = cumulative, .metric = metric};
+    return {.merged = merged,
+            .sort = sort,
+            .by_cumulative = cumulative || for_people(),
+            .metric = metric};
   }
 };
 

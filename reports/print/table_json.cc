@@ -85,6 +85,8 @@ class JsonTable : public TableWriter {
       case Value::Kind::kBelow:
         return json_.Value(static_cast<int64_t>(value.integer));
       case Value::Kind::kNumber:
+      case Value::Kind::kDuration:
+      case Value::Kind::kDurationBelow:
         return json_.Number(value.number);
       case Value::Kind::kFixed:
         return json_.Fixed(value.number, value.digits);

@@ -10,6 +10,7 @@
 
 #include "reports/print/columns.h"
 #include "reports/print/json_writer.h"
+#include "reports/print/legend.h"
 #include "reports/print/output.h"
 
 namespace jprof::reports {
@@ -23,11 +24,13 @@ struct Section {
 
 struct Layout {
   Section head = {}, tail = {};
-  std::string_view rows = "rows";  // in JSON, the key of the array of rows or of groups
-  bool lines = true;               // in JSON, each row begins on its own line
-  bool end_line = false;           // in JSON, so does the end of the array
-  bool heading = true;             // in CSV, the first line has the names of the columns
-  int gap = 1;                     // in text, blanks between columns
+  std::string_view rows = "rows";           // in JSON, the key of the array of rows or of groups
+  bool lines = true;                        // in JSON, each row begins on its own line
+  bool end_line = false;                    // in JSON, so does the end of the array
+  bool heading = true;                      // in CSV, the first line has the names of the columns
+  int gap = 1;                              // in text, blanks between columns
+  size_t width = 0;                         // in text, of a line; names are shortened to it. 0: any
+  std::span<const ColumnHelp> legend = {};  // in text, what explains the columns after the rows
 };
 
 class TableWriter {

@@ -1,4 +1,7 @@
 // Writes tables as text: numbers right-aligned in the widths that the columns give.
+#include <algorithm>
+
+#include "reports/print/fit.h"
 #include "reports/print/formats.h"
 
 namespace jprof::reports {
@@ -10,9 +13,11 @@ class TextWriter : public TableWriter {
 
   void Begin(std::span<const Column> columns) override {
     columns_ = columns;
+    spared_ = Spared();
     if (layout_.head.text) layout_.head.text(out_);
     std::string line;
     for (const Column& column : columns) {
+      if (IsSpared(column)) continue;
       if (&column != &columns.front()) line.append(static_cast<size_t>(layout_.gap), ' ');
       line += fmt::format("{:>{}}", column.name, column.width);
     }
@@ -20,7 +25,9 @@ class TextWriter : public TableWriter {
   }
 
   void Row(std::span<const Value> values) override {
+    used_ = 0;
     for (size_t i = 0; i < values.size(); ++i) {
+      if (IsSpared(columns_[i])) continue;
       if (i > 0) Blanks(static_cast<size_t>(layout_.gap));
       Put(values[i], static_cast<size_t>(columns_[i].width));
     }
@@ -29,16 +36,44 @@ class TextWriter : public TableWriter {
 
   void End() override {
     if (layout_.tail.text) layout_.tail.text(out_);
+    if (!layout_.legend.empty()) out_.Text("\n" + Legend(columns_, layout_.legend));
   }
 
  private:
+  bool IsSpared(const Column& column) const { return column.spare > 0 && column.spare <= spared_; }
+  // Returns up to which number columns are left out, so that names have room.
+  int Spared() const {
+    constexpr size_t kRoom = 36;
+    const auto used = [this](int spared) {
+      size_t width = 0;
+      for (const Column& column : columns_) {
+        if (column.spare == 0 || column.spare > spared)
+          width += static_cast<size_t>(column.width + layout_.gap);
+      }
+      return width;
+    };
+    int most = 0, spared = 0;
+    for (const Column& column : columns_) most = std::max(most, column.spare);
+    while (spared < most && layout_.width > 0 && used(spared) + kRoom > layout_.width) ++spared;
+    return spared;
+  }
   void Blanks(size_t count) {
     static constexpr std::string_view kBlanks = "                                ";
+    used_ += count;
     for (; count > kBlanks.size(); count -= kBlanks.size()) out_.Text(kBlanks);
     out_.Text(kBlanks.substr(0, count));
   }
   void Right(std::string_view text, size_t width) {
     if (text.size() < width) Blanks(width - text.size());
+    used_ += text.size();
+    out_.Text(text);
+  }
+  // Prints the last value of a row, which has no width.
+  void Name(std::string_view text) {
+    constexpr size_t kLeast = 12;
+    if (layout_.width > 0)
+      return out_.Text(Fitted(text, std::max(layout_.width, used_ + kLeast) - used_));
+    if (text.size() > kShownText) return out_.Text(Shortened(text));
     out_.Text(text);
   }
   // Formats integers without fmt's padding, which takes twice as long: a big tree has 60 million of
@@ -54,10 +89,10 @@ class TextWriter : public TableWriter {
       const fmt::format_int digits(static_cast<int64_t>(value.integer));
       if (digits.size() + 1 < width) Blanks(width - digits.size() - 1);
       out_.Text("<");
+      used_ += 1 + digits.size();
       out_.Text({digits.data(), digits.size()});
     } else if (value.kind == Value::Kind::kText && width == 0) {
-      if (value.text.size() > kShownText) return out_.Text(Shortened(value.text));
-      out_.Text(value.text);
+      Name(value.text);
     } else {
       Right(TextOf(value), width);
     }
@@ -65,6 +100,8 @@ class TextWriter : public TableWriter {
 
   const Layout& layout_;
   std::span<const Column> columns_;
+  size_t used_ = 0;  // characters of the row
+  int spared_ = 0;
 };
 
 }  // namespace

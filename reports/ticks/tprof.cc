@@ -7,6 +7,7 @@
 
 #include "model/values/statistics.h"
 #include "profile/files/printable_text.h"
+#include "reports/print/fit.h"
 #include "reports/print/formats.h"
 
 namespace jprof::reports {
@@ -68,8 +69,8 @@ std::vector<Group> GroupBy(std::span<const model::Tick* const> ticks, Part part,
 class Printer {
  public:
   Printer(model::Recording& recording, const model::TickTable& table, const TprofOptions& options,
-          Output& out)
-      : recording_(recording), table_(table), options_(options), out_(out) {
+          double clip, Output& out)
+      : recording_(recording), table_(table), options_(options), clip_(clip), out_(out) {
     for (const model::Tick& tick : table.ticks) all_.push_back(&tick);
   }
 
@@ -87,27 +88,35 @@ class Printer {
 
   void Row(const char* label, size_t depth, size_t ticks, std::string_view name) {
     const std::string indent(depth, ' ');
-    out_.Print("    {}{}{:{}} {:>6} {:>6.2f}    {}{}\n", indent, label, "", 4 - depth, ticks,
-               Share(ticks), indent, Shortened(name));
+    const std::string line = fmt::format("    {}{}{:{}} {:>6} {:>6.2f}    {}{}", indent, label, "",
+                                         4 - depth, ticks, Share(ticks), indent, Shortened(name));
+    out_.Text((options_.width > 0 ? Cut(line, options_.width) : line) + "\n");
   }
 
   void Level(std::span<const model::Tick* const> ticks, std::span<const Part> parts, size_t depth) {
     size_t clipped = 0, clipped_ticks = 0;
     for (const Group& group : GroupBy(ticks, parts[0], table_)) {
-      if (Share(group.ticks.size()) < options_.clip) {
+      if (Share(group.ticks.size()) < clip_) {
         ++clipped;
         clipped_ticks += group.ticks.size();
         continue;
       }
-      Row(kLabels[parts[0]], depth, group.ticks.size(), table_.names[group.name]);
+      Row(kLabels[parts[0]], depth, group.ticks.size(), NameOfGroup(group, parts[0]));
       if (parts.size() > 1)
         Level(group.ticks, parts.subspan(1), depth + 1);
       else if (options_.by_line && parts[0] == kSymbol && depth == 1)
         Lines(group.ticks, depth + 1);
       if (depth == 0 && parts.size() > 1) out_.Text("\n");
     }
-    if (clipped > 0)
-      Row("...", depth, clipped_ticks, fmt::format("({} below {} %)", clipped, options_.clip));
+    if (clipped > 0 && (options_.clip || Share(clipped_ticks) >= clip_))
+      Row("...", depth, clipped_ticks, fmt::format("({} below {} %)", clipped, clip_));
+  }
+
+  // Symbols of jitted code are Java methods.
+  std::string NameOfGroup(const Group& group, Part part) const {
+    const std::string& name = table_.names[group.name];
+    const bool is_jitted = table_.names[group.ticks.front()->module] == "JITCODE";
+    return part == kSymbol && is_jitted ? model::MethodIn(options_.names, name) : name;
   }
 
   // Prints the source lines of one symbol's ticks.
@@ -128,6 +137,7 @@ class Printer {
   model::Recording& recording_;
   const model::TickTable& table_;
   const TprofOptions& options_;
+  double clip_;
   Output& out_;
   std::vector<const model::Tick*> all_;
 };
@@ -232,6 +242,27 @@ void PrintHeader(const model::Recording& recording, const model::TickTable& tabl
   out.Text("\n");
 }
 
+// Prints what fits a screen of the stanza that answers most: processes, their modules and symbols.
+Result<void> PrintScreen(model::Recording& recording, const model::TickTable& table,
+                         const TprofOptions& options, Output& out) {
+  const Stanza& stanza =
+      *std::ranges::find(Stanzas(), std::string_view("Process_Module_Symbol"), &Stanza::name);
+  constexpr std::ptrdiff_t kLines = 30;
+  for (const double clip : {0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0}) {
+    const Result<std::string> text = PrintedText([&](Output& to) -> Result<void> {
+      Printer(recording, table, options, clip, to).Print(stanza);
+      return {};
+    });
+    if (!text) return std::unexpected(text.error());
+    if (std::ranges::count(*text, '\n') > kLines && clip < 50) continue;
+    out.Text(*text);
+    out.Print("{}--min-percent 0 (jprof tprof: --clip 0) prints all eight stanzas\n",
+              clip > 0 ? fmt::format("rows below {:g} % are not shown: ", clip) : "");
+    return {};
+  }
+  return {};
+}
+
 // Adds remarks about losses and damage, for which formats without a head have no place.
 void RemarkShortcomings(const model::Recording& recording, const model::TickTable& table,
                         Output& out) {
@@ -254,7 +285,8 @@ Result<void> PrintTprof(model::Recording& recording, const TprofOptions& options
     PrintFlat(recording, table, options.format, out);
   } else {
     PrintHeader(recording, table, out);
-    Printer printer(recording, table, options, out);
+    if (!options.clip && !options.by_line) return PrintScreen(recording, table, options, out);
+    Printer printer(recording, table, options, options.clip.value_or(0), out);
     for (const Stanza& stanza : Stanzas()) printer.Print(stanza);
   }
   return {};

@@ -2,10 +2,12 @@
 // recording as the eight classic stanzas, and other views of them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "model/ticks/recording.h"
+#include "model/tree/readable_name.h"
 #include "reports/print/formats.h"
 #include "reports/print/output.h"
 
@@ -13,7 +15,11 @@ namespace jprof::reports {
 
 struct TprofOptions {
   Format format = Format::kText;
-  double clip = 0;       // rows below this percentage of all ticks are summed up in one
+  // Rows below this percentage of all ticks are summed up in one. Without it, text is one stanza that
+  // fits a screen.
+  std::optional<double> clip;
+  model::NameForm names = model::NameForm::kFull;  // of text
+  size_t width = 0;                                // of text, in characters; 0 for any
   bool by_line = false;  // source lines below the symbols of Module_Symbol
   // These replace the stanzas, for the symbols whose names contain the text:
   std::string annotate;  // their instructions

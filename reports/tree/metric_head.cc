@@ -144,17 +144,20 @@ void JsonMetric(const model::MetricTotals& metric, JsonWriter& json) {
 
 }  // namespace
 
-Value BaseValue(const model::MetricTotals& column, const model::Cell& cell) {
-  if (column.calibrated && cell.is_vague()) {
-    const double upper = std::ceil(model::InUnit(column, cell.upper()));
-    return Value::Below(std::max(model::Rounded(upper), int64_t{1}));
-  }
-  return Value::Signed(model::Rounded(model::InUnit(column, std::max(cell.base(), 0.0))));
+Value ShownValue(const model::MetricTotals& column, double raw) {
+  const double value = model::InUnit(column, raw);
+  return ShowsDurations(column) ? Value::Duration(value) : Value::Signed(model::Rounded(value));
 }
 
-std::string_view BoundLegend(const model::Forest& forest) {
-  if (std::ranges::none_of(forest.metrics, &model::MetricTotals::calibrated)) return {};
-  return "           BASE <X: its 95 % interval, which ends at X, is wider than the value\n";
+Value BaseValue(const model::MetricTotals& column, const model::Cell& cell) {
+  if (!column.calibrated || !cell.is_vague()) return ShownValue(column, std::max(cell.base(), 0.0));
+  const double upper = model::InUnit(column, cell.upper());
+  if (ShowsDurations(column)) return Value::DurationBelow(std::max(upper, 0.0));
+  return Value::Below(std::max(model::Rounded(std::ceil(upper)), int64_t{1}));
+}
+
+double PercentOfWhole(const model::MetricTotals& column, double raw) {
+  return std::max(model::PercentOf(raw, column.raw - column.adjust), 0.0);
 }
 
 std::string AmountText(const model::MetricTotals& column, double raw) {

@@ -26,10 +26,14 @@ void JsonMetrics(const model::Forest& forest, JsonWriter& json);
 // Returns a sum of raw values in the metric's unit, times in the unit that suits their size.
 std::string AmountText(const model::MetricTotals& column, double raw);
 
+// Returns whether text shows the metric's values as durations.
+inline bool ShowsDurations(const model::MetricTotals& column) { return column.info.unit == "ns"; }
+// Returns a raw value of the metric as text shows it.
+Value ShownValue(const model::MetricTotals& column, double raw);
 // Returns a row's BASE for text: the corrected value, or "<X" with the upper end of its 95 %
 // interval where that interval is wider than the value. Values below 0 are 0.
 Value BaseValue(const model::MetricTotals& column, const model::Cell& cell);
-// Returns the line of a legend that explains "<X", or an empty text if nothing is calibrated.
-std::string_view BoundLegend(const model::Forest& forest);
+// Returns a raw value in percent of the metric's sum over the profile.
+double PercentOfWhole(const model::MetricTotals& column, double raw);
 
 }  // namespace jprof::reports

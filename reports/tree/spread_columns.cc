@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "reports/print/formats.h"
+#include "reports/tree/metric_head.h"
 
 namespace jprof::reports {
 namespace {
@@ -40,6 +41,12 @@ Value InColumn(const model::MetricTotals* metric, int64_t raw) {
   return Value::Signed(model::Rounded(model::InUnit(*metric, static_cast<double>(raw))));
 }
 
+// Returns the same as text shows it.
+Value ShownInColumn(const model::MetricTotals* metric, int64_t raw) {
+  if (metric == nullptr) return Value::Signed(raw);
+  return ShownValue(*metric, static_cast<double>(raw));
+}
+
 Value RunsOf(const TreeRow& row) {
   const uint32_t context = ContextOf(row);
   if (context == profile::kNoRecord) return Value::Missing();
@@ -60,7 +67,7 @@ int WidthOf(const NamedTree& tree, size_t column) {
   int64_t most = 0;
   for (size_t i = column; i < spread.ranges.size(); i += spread.columns)
     most = std::max(most, spread.ranges[i].max);
-  return std::max(7, static_cast<int>(TextOf(InColumn(ShownMetric(tree), most)).size()));
+  return std::max(8, static_cast<int>(TextOf(ShownInColumn(ShownMetric(tree), most)).size()));
 }
 
 void AddText(TreeColumns& columns, const NamedTree& tree) {
@@ -72,7 +79,7 @@ void AddText(TreeColumns& columns, const NamedTree& tree) {
     columns.Add(kPeople, {statistic.heading, width},
                 [column, metric, member = statistic.member](const TreeRow& row) {
                   const Range* range = RangeOf(row, column);
-                  return range ? InColumn(metric, range->*member) : Value::Missing();
+                  return range ? ShownInColumn(metric, range->*member) : Value::Missing();
                 });
   }
 }
@@ -116,18 +123,6 @@ void AddSpread(TreeColumns& columns, const NamedTree& tree) {
     }
     AddJsonColumns(columns, tree, statistic);
   }
-}
-
-std::string SpreadLegend(const NamedTree& tree) {
-  if (tree.forest.spread.inputs == 0) return "";
-  const model::MetricTotals* metric = ShownMetric(tree);
-  return fmt::format(
-      "           RUNS of the {} merged profiles with this "
-      "context; MIN, MEDIAN, MAX of {} over all of them\n",
-      tree.forest.spread.inputs,
-      metric == nullptr           ? "CALLS"
-      : metric->info.is_samples() ? "SAMPLES"
-                                  : "BASE before calibration");
 }
 
 }  // namespace jprof::reports

@@ -10,7 +10,4 @@ namespace jprof::reports {
 // merged. A row without a value represents several contexts, or hidden ones.
 void AddSpread(TreeColumns& columns, const NamedTree& tree);
 
-// Returns their legend, which is empty unless the profile was merged.
-std::string SpreadLegend(const NamedTree& tree);
-
 }  // namespace jprof::reports

@@ -1,37 +1,12 @@
 #include "reports/tree/tree_report.h"
 
-#include "model/tree/flat.h"
 #include "reports/print/formats.h"
 #include "reports/tree/header.h"
+#include "reports/tree/hottest.h"
 #include "reports/tree/metric_head.h"
 #include "reports/tree/stack_head.h"
 
 namespace jprof::reports {
-namespace {
-
-// Prints the few methods that cost most.
-void PrintHottest(NamedTree& tree, Output& out) {
-  constexpr size_t kShown = 5;
-  const std::vector<model::MethodSum> sums =
-      model::SumByMethod(tree.forest, /*with_cumulative=*/false);
-  const std::vector<model::MetricTotals>& metrics = tree.forest.metrics;
-  const double whole =
-      metrics.empty() ? static_cast<double>(tree.forest.calls) : metrics[0].raw - metrics[0].adjust;
-  size_t shown = 0;
-  for (const model::MethodSum& sum : sums) {
-    const double part = metrics.empty() ? static_cast<double>(sum.calls) : sum.self[0].base();
-    if (sum.method == profile::kRootMethod || part <= 0 || whole <= 0) continue;
-    const bool sampled = tree.forest.calls == 0 && sum.samples > 0;
-    const std::string above = model::AboveWholeText(tree.forest, part);
-    out.Print(" {:<9} {:5.1f} % {} ({} {}{}{})\n", shown == 0 ? "hottest" : "", 100 * part / whole,
-              Shortened(tree.forest.names.Of(sum.method)), sampled ? sum.samples : sum.calls,
-              sampled ? "samples" : "calls", above.empty() ? "" : "; ", above);
-    if (++shown == kShown) break;
-  }
-}
-
-}  // namespace
-
 void PrintTreeHead(NamedTree& tree, std::string_view report, Output& out) {
   PrintRun(tree.source, report, out);
   PrintMetrics(tree.source, tree.forest, out);
@@ -39,13 +14,14 @@ void PrintTreeHead(NamedTree& tree, std::string_view report, Output& out) {
   PrintLosses(tree.source, out);
   const uint64_t open = tree.forest.rows.open_frames;
   if (open > 0) out.Print(" open      {} calls had not returned\n", open);
-  PrintHottest(tree, out);
+  PrintHottest(HottestOf(tree.forest, tree.options), tree.options, out);
 }
 
 Value TreeRow::MarkedName() const {
-  buffer.assign(type == '-' ? "--" : std::string_view{&type, 1});
-  if (type != '-') buffer += ':';
-  buffer += tree.Name(shown);
+  buffer.assign(shown.place.indent, ' ');
+  if (shown.place.callers > 0) buffer += fmt::format("+{} ", shown.place.callers);
+  if (shown.row != model::kNoNode) buffer += type == '-' ? "--" : std::string{type, ':'};
+  buffer += tree.ShownName(shown);
   if (shown.level == 0 && tid != 0) buffer += fmt::format(" (tid {})", tid);
   return Value::Text(buffer);
 }
@@ -85,20 +61,28 @@ void AddCsv(TreeColumns& columns, const NamedTree& tree, const char* name, size_
 }
 
 void PrintTree(NamedTree& tree, TreeColumns& columns, Section head, Output& out) {
-  const Layout layout = {.head = std::move(head), .rows = "threads"};
+  Walk walk(tree.forest, tree.options);
+  const Layout layout = {
+      .head = std::move(head),
+      .tail = {.text = [&](Output& text) { text.Text(HiddenText(walk.percent())); }},
+      .rows = "threads",
+      .width = tree.options.width,
+      .legend = tree.options.legend};
   const auto writer = EntryOf(tree.options.format).make(layout, out);
   std::string buffer;
-  Walk walk(tree.forest, tree.options);
+  const auto write = [&](const ShownRow& shown, uint32_t tid) {
+    writer->Row(columns.Of({tree, shown, tid, tree.Type(shown), buffer}));
+    return out.ok();
+  };
   writer->Begin(columns.columns());
   for (const model::NodeIndex root : tree.forest.rows.roots) {
+    if (walk.HidesThread(root)) continue;
     const uint32_t tid = tree.TidOf(root);
     writer->BeginGroup(tid, tree.merged() ? "(all threads)" : tree.ThreadOf(root).name);
-    walk.Thread(root, [&](const ShownRow& shown) {
-      writer->Row(columns.Of({tree, shown, tid, tree.Type(shown), buffer}));
-      return out.ok();
-    });
+    walk.Thread(root, [&](const ShownRow& shown) { return write(shown, tid); });
     writer->EndGroup();
   }
+  walk.OtherThreads([&](const ShownRow& shown) { return write(shown, 0); });
   writer->End();
 }
 

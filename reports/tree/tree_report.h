@@ -32,12 +32,23 @@ class NamedTree {
     return forest.names.LetterOf(row.method, row.type, options.static_letters);
   }
 
-  // Returns a name that is valid until the next call.
+  // Returns the name of a row, of methods the JVM's. It is valid until the next call.
   std::string_view Name(const ShownRow& shown) {
     if (shown.row == model::kNoNode) return text_ = fmt::format("(hidden: {} rows)", shown.hidden);
     const model::Row& row = forest.rows.rows[shown.row];
     if (row.method != profile::kRootMethod) return forest.names.Of(row.method);
     return merged() ? "(all threads)" : std::string_view(ThreadOf(shown.row).name);
+  }
+  // Returns the same as text shows it, in the form that the options ask for.
+  std::string_view ShownName(const ShownRow& shown) {
+    if (shown.row == model::kNoNode) {
+      return text_ =
+                 fmt::format("({} more {}{})", shown.hidden, shown.parent == 0 ? "thread" : "row",
+                             shown.hidden == 1 ? "" : "s");
+    }
+    const profile::MethodId method = forest.rows.rows[shown.row].method;
+    if (method == profile::kRootMethod) return Name(shown);
+    return text_ = forest.names.In(options.names, method);
   }
 
   model::Source& source;
@@ -57,8 +68,8 @@ struct TreeRow {
   std::string& buffer;  // for a text that is made for this row
 
   Value TypeText() const { return Value::Text({&type, 1}); }
-  // Returns the name behind its letter ("J:", or "--" before a class of objects). Threads
-  // have their id.
+  // Returns the shown name behind its letter ("J:", or "--" before a class of objects), indented,
+  // and behind the number of folded callers ("+3 "). Threads have their id.
   Value MarkedName() const;
 };
 

@@ -6,44 +6,33 @@ Walk::Walk(const model::Forest& forest, const Options& options)
     : forest_(forest),
       rows_(forest.rows),
       options_(options),
+      outline_(rows_.rows, rows_.roots, options, Weight(),
+               [this](model::NodeIndex row, double percent) { return Keeps(row, percent); }),
       fold_cells_(forest.metric_count()),
       shown_cumulative_(forest.metric_count()) {
-  if (options.cumulative) {
-    for (size_t m = 0; m < forest.metric_count(); ++m)
-      cumulative_.push_back(model::Cumulative(rows_, m));
-  }
-  if (options.min_percent > 0) FindLarge();
+  if (!options.cumulative && !options.for_people()) return;
+  for (size_t m = 0; m < forest.metric_count(); ++m)
+    cumulative_.push_back(model::Cumulative(rows_, m));
 }
 
-// Marks the large rows. A row is large if its inclusive value reaches the share, if its own value
-// was much but was lost in the correction, or if a row below it is large.
-void Walk::FindLarge() {
-  const std::vector<double> weight = model::Cumulative(rows_, 0);
-  double whole = 0;
-  for (const model::NodeIndex root : rows_.roots) whole += weight[root];
-  const double threshold = whole * options_.min_percent / 100;
-  large_.resize(rows_.rows.size());
-  for (size_t i = rows_.rows.size(); i-- > 0;) {
-    const model::Row& row = rows_.rows[i];
-    if (!large_[i]) {
-      const model::Cell own = rows_.metric_count > 0 ? rows_.cell(i, 0) : model::Cell{};
-      large_[i] = !(weight[i] < threshold) ||
-                  model::IsLargeUnknown(forest_, own, row.calls, options_.min_percent);
-    }
-    if (large_[i] && row.parent != model::kNoNode) large_[row.parent] = true;
-  }
+std::vector<double> Walk::Weight() const {
+  const bool needs = options_.for_people() || options_.percent() > 0;
+  return needs ? model::Cumulative(rows_, 0) : std::vector<double>();
 }
 
-bool Walk::Hides(model::NodeIndex row) const {
-  return rows_.rows[row].level > options_.depth || (!large_.empty() && !large_[row]);
+// A row whose own value was much but was lost in the correction is not hidden.
+bool Walk::Keeps(model::NodeIndex index, double percent) const {
+  const model::Cell own = rows_.metric_count > 0 ? rows_.cell(index, 0) : model::Cell{};
+  return model::IsLargeUnknown(forest_, own, rows_.rows[index].calls, percent);
 }
 
-ShownRow Walk::Shown(model::NodeIndex index) const {
+ShownRow Walk::Shown(model::NodeIndex index, Place place) const {
   const model::Row& row = rows_.rows[index];
   ShownRow shown;
   shown.id = index + 1;
   shown.parent = row.parent + 1;  // kNoNode + 1 == 0
   shown.level = row.level;
+  shown.place = place;
   shown.row = index;
   shown.calls = row.calls;
   shown.callees = row.callees;
@@ -72,15 +61,13 @@ void Walk::Accumulate(model::NodeIndex index) {
   }
 }
 
-ShownRow Walk::Folded(model::NodeIndex parent) {
+void Walk::BeginFold() {
   fold_ = {};
   fold_cells_.assign(fold_cells_.size(), {});
-  model::VisitHidden(
-      rows_.rows, parent, [this](model::NodeIndex row) { return Hides(row); },
-      [this](model::NodeIndex row) { Accumulate(row); });
+}
+
+ShownRow Walk::EndFold() {
   fold_.id = static_cast<uint32_t>(rows_.rows.size()) + ++folded_rows_;
-  fold_.parent = parent + 1;
-  fold_.level = rows_.rows[parent].level + 1;
   model::SetSamplingErrors(forest_.metrics, fold_cells_.data());
   fold_.cells = fold_cells_.data();
   for (size_t m = 0; m < cumulative_.size(); ++m) shown_cumulative_[m] = fold_cells_[m].base();
@@ -88,11 +75,35 @@ ShownRow Walk::Folded(model::NodeIndex parent) {
   return fold_;
 }
 
+ShownRow Walk::Rest(model::NodeIndex parent, Place place) {
+  BeginFold();
+  model::VisitHidden(
+      rows_.rows, parent, [this](model::NodeIndex row) { return outline_.Hides(row); },
+      [this](model::NodeIndex row) { Accumulate(row); });
+  fold_.parent = parent + 1;
+  fold_.level = rows_.rows[parent].level + 1;
+  fold_.place = place;
+  return EndFold();
+}
+
 void Walk::Thread(model::NodeIndex root, const Visitor& visit) {
-  model::VisitShown(
-      rows_.rows, root, [this](model::NodeIndex row) { return Hides(row); },
-      [&](model::NodeIndex row) { return visit(Shown(row)); },
-      [&](model::NodeIndex parent) { return visit(Folded(parent)); });
+  outline_.Visit(
+      root, [&](model::NodeIndex row, Place place) { return visit(Shown(row, place)); },
+      [&](model::NodeIndex parent, Place place) { return visit(Rest(parent, place)); });
+}
+
+void Walk::OtherThreads(const Visitor& visit) {
+  BeginFold();
+  uint64_t threads = 0;
+  for (const model::NodeIndex root : rows_.roots) {
+    if (!HidesThread(root)) continue;
+    ++threads;
+    model::VisitNodes(
+        rows_.rows, root, [this](model::NodeIndex row) { return Accumulate(row), true; },
+        [](model::NodeIndex) {});
+  }
+  fold_.hidden = threads;
+  if (threads > 0) visit(EndFold());
 }
 
 }  // namespace jprof::reports

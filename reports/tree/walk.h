@@ -1,6 +1,6 @@
 // Walks a forest's rows depth first in the order of a report, without recursion (trees are deep).
-// What the options hide (--min-percent, --depth) is folded into one row per parent, so that every
-// column still adds up.
+// What the options hide (--min-percent, --depth) is one row per parent. In machine formats every
+// column still adds up; text leaves out rows that are small together (outline.h).
 #pragma once
 
 #include <functional>
@@ -9,6 +9,7 @@
 
 #include "model/tree/forest.h"
 #include "reports/print/options.h"
+#include "reports/tree/outline.h"
 
 namespace jprof::reports {
 
@@ -16,6 +17,7 @@ struct ShownRow {
   uint32_t id = 0;      // unique in the report, from 1
   uint32_t parent = 0;  // id of the parent's row, 0 for a thread row
   uint32_t level = 0;
+  Place place;
   model::NodeIndex row =
       model::kNoNode;  // in Rows; kNoNode for a row that represents `hidden` ones
   uint64_t hidden = 0;
@@ -36,19 +38,29 @@ class Walk {
   // Visits one thread row and all below it. `visit` returns false to stop.
   void Thread(model::NodeIndex root, const Visitor& visit);
 
+  // Returns whether text shows nothing of a thread, but all such threads as one row.
+  bool HidesThread(model::NodeIndex root) const { return outline_.HidesRoot(root); }
+  // Visits that row if there are such threads.
+  void OtherThreads(const Visitor& visit);
+
+  // Returns the share of the whole below which rows are hidden, in percent.
+  double percent() const { return outline_.percent(); }
+
  private:
-  void FindLarge();
-  bool Hides(model::NodeIndex row) const;
+  std::vector<double> Weight() const;
+  bool Keeps(model::NodeIndex row, double percent) const;
   void Accumulate(model::NodeIndex row);
-  ShownRow Shown(model::NodeIndex row) const;
+  ShownRow Shown(model::NodeIndex row, Place place) const;
   // Returns the row that represents the hidden children of `parent` and all below them.
-  ShownRow Folded(model::NodeIndex parent);
+  ShownRow Rest(model::NodeIndex parent, Place place);
+  void BeginFold();
+  ShownRow EndFold();
 
   const model::Forest& forest_;
   const model::Rows& rows_;
   const Options& options_;
   std::vector<std::vector<double>> cumulative_;  // [metric][row], for --cumulative
-  std::vector<bool> large_;                      // by row, for --min-percent; empty if all are
+  Outline<std::vector<model::Row>> outline_;
   uint32_t folded_rows_ = 0;
   // These are the row being folded and its values for the visitor.
   ShownRow fold_;

@@ -243,7 +243,7 @@ class Runner:
 
     def check_trace(self, directory, expected, partly):
         """Compares the entries in the trace, by method, with the expected calls."""
-        report = [self.args.jprof, "report", "log-gen", directory]
+        report = [self.args.jprof, "report", "log-gen", "--names", "jvm", directory]
         with child.running(report, stdout=subprocess.PIPE) as printed:  # tens of millions of lines
             counted = child.run(["awk", COUNT_ENTRIES], stdin=printed.stdout, check=True)
             printed.wait()

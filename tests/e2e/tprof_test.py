@@ -116,7 +116,7 @@ def many_processes(lab):
 def interrupted(lab):
     """Ctrl-C ends the recording; the report is still printed."""
     out = os.path.join(lab.work, "interrupted")
-    with child.running([lab.jprof, "tprof", "-o", out, "--", "sleep", "60"], stdout=subprocess.PIPE,
+    with child.running([lab.jprof, "tprof", "--clip", "0", "-o", out, "--", "sleep", "60"], stdout=subprocess.PIPE,
                        stderr=subprocess.PIPE,
                        text=True, cwd=lab.work) as recording:
         time.sleep(1.5)
@@ -142,7 +142,7 @@ def stanzas(lab):
         outer = sum(int(m) for m in re.findall(r"^    (?:PID|MOD) +(\d+)", body, re.M))
         check(outer == total, f"{name}: rows sum to {outer}, not {total}")
     check(lab.tprof("--from", out).stdout == text, "the second report differs")
-    again = child.run([lab.jprof, "report", "tprof", out])
+    again = child.run([lab.jprof, "report", "tprof", "--all", "--names", "jvm", out])
     check(again.returncode == 0 and again.stdout == text, "jprof report tprof differs")
     rows = lab.tprof("--from", out, "--format", "csv").stdout.splitlines()[1:]
     check(sum(int(row.rsplit(",", 1)[1]) for row in rows) == total, "csv does not sum to the total")

@@ -25,6 +25,13 @@ void PrintTo(const Case& one, std::ostream* out) { *out << one.golden; }
 
 const Case kCases[] = {
     {"log_rt.txt", "log-rt", {}},
+    {"log_rt_all.txt", "log-rt", {.all = true, .legends = true}},
+    {"log_rt_80.txt", "log-rt", {.width = 80}},
+    {"log_rt_120.txt", "log-rt", {.width = 120}},
+    {"log_rt_short.txt", "log-rt", {.names = model::NameForm::kShort}},
+    {"log_rt_jvm.txt", "log-rt", {.names = model::NameForm::kJvm}},
+    {"log_rt.md", "log-rt", {.format = Format::kMarkdown}},
+    {"methods_legend.txt", "methods", {.legends = true}},
     {"log_rt_uncalibrated.txt", "log-rt", {}, false},
     {"log_rt_raw.txt", "log-rt", {.cumulative = true, .raw = true, .static_letters = true}},
     {"log_rt_merged.txt", "log-rt", {.merged = true, .sort = model::Sort::kBase}},

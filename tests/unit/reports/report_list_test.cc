@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "tests/unit/reports/combined_profile.h"
 #include "tests/unit/reports/merged_profile.h"
 #include "tests/unit/reports/sampled_profile.h"
 
@@ -32,6 +33,22 @@ std::string HeadingOf(const std::string& text, Format format) {
   return text.substr(begin, text.find('\n', begin) - begin);
 }
 
+// The columns of log-rt that only profiles without a metric have, and those of production times.
+Names OfACountedRun(const fs::path& directory) {
+  profile::SyntheticProfile demo = DemoProfile();
+  demo.meta = kCountedMeta;
+  demo.Write(directory);
+  Result<profile::Reader> reader = profile::Reader::Open(directory);
+  EXPECT_TRUE(reader);
+  model::Source source{std::move(*reader)};
+  source.production.resize(1);
+  const Result<std::string> text =
+      PrintedText([&](Output& out) { return PrintLogRt(source, {.merged = true}, out); });
+  EXPECT_TRUE(text);
+  fs::remove_all(directory);
+  return NamesOf(HeadingOf(*text, Format::kText));
+}
+
 // The columns that a report prints of a callflow profile with a trace, of a sampled profile with
 // calls and of a merged profile, which no other report than log-rt and scs can tell from others.
 Names PrintedColumns(const Report& report) {
@@ -54,6 +71,7 @@ Names PrintedColumns(const Report& report) {
   const Printed merged = Print(report.name, directory, options);
   for (const char* end : {"", "-a", "-b"}) fs::remove_all(directory.string() + end);
   Names names;
+  if (report.name == std::string("log-rt")) names.merge(OfACountedRun(directory));
   if (merged.result && format == Format::kText)
     names.merge(NamesOf(HeadingOf(merged.text, format)));
   if (callflow.result) names.merge(NamesOf(HeadingOf(callflow.text, format)));

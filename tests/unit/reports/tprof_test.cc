@@ -70,7 +70,7 @@ class TprofTest : public testing::Test {
 };
 
 TEST_F(TprofTest, PrintsTheClassicStanzas) {
-  const std::string text = Print({});
+  const std::string text = Print({.clip = 0});
   EXPECT_NE(text.find("total ticks: 10   lost: 0   unresolved: 3 (30.00 %)"), std::string::npos)
       << text;
   EXPECT_NE(text.find("a note"), std::string::npos);
@@ -132,7 +132,7 @@ TEST_F(TprofTest, ARecordingThatEndsBeforeItBeganTookNoTime) {
   samples.seekp(offsetof(profile::LogHeader, start_ns));
   samples.write(reinterpret_cast<const char*>(&start_ns), sizeof(start_ns));
   samples.close();
-  EXPECT_NE(Print({}).find("trace time: 0.00 s"), std::string::npos);
+  EXPECT_NE(Print({.clip = 0}).find("trace time: 0.00 s"), std::string::npos);
 }
 
 TEST_F(TprofTest, WhatIsNoRecordingIsWrongUse) {
@@ -143,7 +143,7 @@ TEST_F(TprofTest, WhatIsNoRecordingIsWrongUse) {
 
 TEST_F(TprofTest, ARecordingWithoutItsDescriptionStillReports) {
   fs::remove(directory_ / profile::kRecordingFile);
-  EXPECT_NE(Print({}).find("recording.json is missing"), std::string::npos);
+  EXPECT_NE(Print({.clip = 0}).find("recording.json is missing"), std::string::npos);
 }
 
 }  // namespace

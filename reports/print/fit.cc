@@ -1,0 +1,77 @@
+#include "reports/print/fit.h"
+
+#include <algorithm>
+
+namespace jprof::reports {
+namespace {
+
+bool Continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }  // a character
+
+std::string_view FirstCharacters(std::string_view text, size_t count) {
+  size_t at = 0;
+  while (at < text.size() && (Continues(text[at]) || count > 0)) count -= !Continues(text[at++]);
+  return text.substr(0, at);
+}
+
+// Returns where the name begins, behind its indentation and the number of folded callers, "+3 ".
+size_t BeginOfName(std::string_view text) {
+  const size_t begin = std::min(text.find_first_not_of(' '), text.size());
+  if (begin == text.size() || text[begin] != '+') return begin;
+  const size_t end = text.find_first_not_of("0123456789", begin + 1);
+  return end != text.npos && text[end] == ' ' ? end + 1 : begin;
+}
+
+void DropCaller(std::string& text) {
+  if (const size_t at = text.find(" < "); at != text.npos) text.resize(at);
+}
+
+void DropArguments(std::string& text) {
+  const size_t open = text.find('(', 1);
+  if (!text.ends_with(')') || open == text.npos || open + 2 == text.size()) return;
+  const char before = text[open - 1];  // the end of a method's name; "T:(all threads)" has none
+  if (before != ' ' && before != ':') text.replace(open, text.npos, "(..)");
+}
+
+// Reduces each package of a Java method, which is what stands before the last two parts, to its
+// first letter. Functions, of the kernel too, have modules.
+void ShortenPackages(std::string& text) {
+  const size_t end = std::min(text.find('('), text.size());
+  const size_t mark = text.find(':') == 1 ? 2 : 0;  // "J:"
+  if (mark > 0 && std::string_view("FKO").contains(text.front())) return;
+  const size_t method = text.rfind('.', end);
+  const size_t type = method == text.npos || method == 0 ? text.npos : text.rfind('.', method - 1);
+  if (type == text.npos || type < mark) return;
+  std::string packages;
+  for (size_t at = mark; at < type; at = std::min(text.find('.', at), type) + 1)
+    packages.append(FirstCharacters(std::string_view(text).substr(at), 1)).append(".");
+  text.replace(mark, type + 1 - mark, packages);
+}
+
+}  // namespace
+
+size_t Characters(std::string_view text) {
+  return text.size() - static_cast<size_t>(std::ranges::count_if(text, Continues));
+}
+
+std::string Cut(std::string_view text, size_t room) {
+  if (Characters(text) <= room) return std::string(text);
+  constexpr std::string_view kCut = "...";
+  const size_t kept = room - std::min(room, kCut.size());
+  return std::string(FirstCharacters(text, kept)).append(kCut.substr(0, room - kept));
+}
+
+std::string Fitted(std::string_view text, size_t room) {
+  if (Characters(text) <= room) return std::string(text);
+  const size_t begin = BeginOfName(text);
+  const std::string before(
+      text.substr(begin - std::min(begin, room / 2), std::min(begin, room / 2)));
+  std::string name(text.substr(begin));
+  for (const auto shorten : {DropCaller, DropArguments, ShortenPackages}) {
+    if (before.size() + Characters(name) <= room) break;
+    shorten(name);
+  }
+  if (before.size() + Characters(name) <= room) return before + name;
+  return before + Cut(name, room - std::min(room, before.size()));
+}
+
+}  // namespace jprof::reports

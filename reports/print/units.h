@@ -1,0 +1,12 @@
+// Formats durations for people.
+#pragma once
+
+#include <string>
+
+namespace jprof::reports {
+
+// Returns a duration of `ns` nanoseconds in the unit that fits, with three significant digits:
+// "4.30 ns", "36.4 us", "364 ms", "1.52 s", "1234 s"; "0 ns" for 0 and for NaN.
+std::string Duration(double ns);
+
+}  // namespace jprof::reports

@@ -1,0 +1,168 @@
+// Selects the nodes of a tree that a report shows. Machine formats hide what the options ask for, and
+// show the hidden children of a node as one row. Text for people also
+//   - hides by default what does not fit a screen,
+//   - folds a caller into its only shown callee if little is lost: its own weight and that of its
+//     hidden children together are below the limit, and
+//   - shows hidden children only if they reach the limit together.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/tree/node.h"
+#include "reports/print/options.h"
+
+namespace jprof::reports {
+
+// The most rows of a tree or table that text shows by default: a screen, without the head.
+inline constexpr size_t kScreenRows = 22;
+
+// Returns the line below a tree or table that hides rows below `percent` of the whole, or an empty
+// text if it hides none.
+std::string HiddenText(double percent);
+// Returns the line below a table that leaves out `count` rows, or an empty text if that is 0. `what`
+// is what a row stands for, such as "method".
+std::string MoreText(size_t count, std::string_view what);
+
+// Where text shows a node.
+struct Place {
+  uint32_t indent = 0;   // the number of shown callers
+  uint32_t callers = 0;  // folded ones, between this and the next shown one
+};
+
+// `Nodes` is a vector of nodes that derive from model::Node and have a `level`.
+template <typename Nodes>
+class Outline {
+ public:
+  // States whether a node is never hidden or folded, whatever its weight, if the limit is
+  // `percent` of the whole.
+  using Keeps = std::function<bool(model::NodeIndex, double percent)>;
+
+  // Requires that `nodes` and `roots` outlive it. `weight` has the weight of each node with all
+  // below it; it may be empty if the options are neither for people nor limit the share.
+  Outline(const Nodes& nodes, std::span<const model::NodeIndex> roots, const Options& options,
+          std::vector<double> weight, Keeps keeps)
+      : nodes_(nodes),
+        roots_(roots),
+        weight_(std::move(weight)),
+        keeps_(std::move(keeps)),
+        depth_(options.all ? UINT32_MAX : options.depth),
+        folds_(options.for_people() && !options.all) {
+    if (!weight_.empty()) {
+      for (const model::NodeIndex root : roots) whole_ += weight_[root];
+    }
+    Limit(options.percent());
+    if (options.fits_screen()) FitScreen();
+  }
+
+  bool Hides(model::NodeIndex node) const {
+    return nodes_[node].level > depth_ || (!large_.empty() && !large_[node]);
+  }
+  // Returns whether text shows nothing of a root, which is then among the other roots.
+  bool HidesRoot(model::NodeIndex root) const { return folds_ && roots_.size() > 1 && Hides(root); }
+  // Returns the share of the whole below which subtrees are hidden, in percent.
+  double percent() const { return percent_; }
+
+  // Visits what is shown of `root` and below it, parents before their children: `show` gets each
+  // node with its place, and then `rest` gets it with the place of its children if its hidden
+  // children are shown as one row. Stops if one of the two returns false.
+  template <typename Show, typename Rest>
+  void Visit(model::NodeIndex root, const Show& show, const Rest& rest) const {
+    std::vector<Place> places(1);  // by level below the root
+    const uint32_t top = nodes_[root].level;
+    const auto below = [&](model::NodeIndex node) {
+      const Place& at = places[nodes_[node].level - top];
+      return Folds(node) ? Place{at.indent, at.callers + 1} : Place{at.indent + 1, 0};
+    };
+    model::VisitShown(
+        nodes_, root, [this](model::NodeIndex node) { return Hides(node); },
+        [&](model::NodeIndex node) {
+          const size_t level = nodes_[node].level - top;
+          places.resize(std::max(places.size(), level + 1));
+          if (level > 0) places[level] = below(nodes_[node].parent);
+          return Folds(node) || show(node, places[level]);
+        },
+        [&](model::NodeIndex node) { return !ShowsRest(node) || rest(node, below(node)); });
+  }
+
+ private:
+  void Limit(double percent) {
+    percent_ = percent;
+    threshold_ = whole_ * percent / 100;
+    large_.clear();
+    if (percent > 0) FindLarge();
+  }
+
+  // A node is large if its weight reaches the limit, if it is kept, or if a node below it is large.
+  void FindLarge() {
+    large_.resize(nodes_.size());
+    for (size_t i = nodes_.size(); i-- > 0;) {
+      const auto node = static_cast<model::NodeIndex>(i);
+      large_[i] = large_[i] || IsHeavy(weight_[i]) || keeps_(node, percent_);
+      if (large_[i] && nodes_[i].parent != model::kNoNode) large_[nodes_[i].parent] = true;
+    }
+  }
+  // Of a whole of 0, no part fits a screen better than another.
+  bool IsHeavy(double weight) const {
+    return !(weight < threshold_) && (threshold_ > 0 || !folds_);
+  }
+
+  bool Folds(model::NodeIndex node) const {
+    if (!folds_ || !(threshold_ > 0) || nodes_[node].parent == model::kNoNode) return false;
+    model::NodeIndex only = model::kNoNode;
+    for (model::NodeIndex child = nodes_[node].first_child; child != model::kNoNode;
+         child = nodes_[child].next) {
+      if (Hides(child)) continue;
+      if (only != model::kNoNode) return false;
+      only = child;
+    }
+    return only != model::kNoNode && weight_[node] - weight_[only] < threshold_ &&
+           !keeps_(node, percent_);
+  }
+
+  bool ShowsRest(model::NodeIndex node) const {
+    if (!folds_) return true;
+    double weight = 0;
+    for (model::NodeIndex child = nodes_[node].first_child; child != model::kNoNode;
+         child = nodes_[child].next) {
+      if (Hides(child)) weight += weight_[child];
+    }
+    return !(weight < threshold_);
+  }
+
+  // Limits to the smallest of these shares with which the rows fit a screen.
+  void FitScreen() {
+    constexpr std::array kShares = {0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0};
+    const auto fits = std::ranges::partition_point(kShares, [this](double percent) {
+      Limit(percent);
+      return !RowsFit();
+    });
+    Limit(fits == kShares.end() ? kShares.back() : *fits);
+  }
+  bool RowsFit() const {
+    size_t rows = 0;
+    const auto count = [&](model::NodeIndex, Place) { return ++rows <= kScreenRows; };
+    for (const model::NodeIndex root : roots_) {
+      if (!HidesRoot(root) && rows <= kScreenRows) Visit(root, count, count);
+    }
+    return rows <= kScreenRows;
+  }
+
+  const Nodes& nodes_;
+  std::span<const model::NodeIndex> roots_;
+  std::vector<double> weight_;
+  Keeps keeps_;
+  uint32_t depth_;
+  bool folds_;
+  double whole_ = 0, percent_ = 0, threshold_ = 0;
+  std::vector<bool> large_;  // by node; empty if all are
+};
+
+}  // namespace jprof::reports

@@ -1,0 +1,266 @@
+// What text for people is made of: units, names, widths, and which rows are shown.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <random>
+#include <sstream>
+
+#include "reports/print/fit.h"
+#include "reports/print/legend.h"
+#include "reports/print/units.h"
+#include "reports/tree/outline.h"
+#include "tests/unit/reports/demo_profile.h"
+
+namespace jprof::reports {
+namespace {
+
+namespace fs = std::filesystem;
+using model::kNoNode;
+using model::NodeIndex;
+
+TEST(Duration, IsInTheUnitThatFitsWithThreeDigits) {
+  const std::pair<double, const char*> cases[] = {
+      {0, "0 ns"},        {4.3, "4.30 ns"},    {0.0404, "0.04 ns"}, {36.44, "36.4 ns"},
+      {364.4, "364 ns"},  {999.4, "999 ns"},   {999.5, "1.00 us"},  {9'994, "9.99 us"},
+      {9'996, "10.0 us"}, {99'960, "100 us"},  {364.4e6, "364 ms"}, {1.5249e9, "1.52 s"},
+      {1234e9, "1234 s"}, {-4.3, "-4.30 ns"},  {-1.5e9, "-1.50 s"}, {1e18, "1000000000 s"},
+      {NAN, "0 ns"},      {INFINITY, "inf s"},
+  };
+  for (const auto& [ns, text] : cases) EXPECT_EQ(Duration(ns), text) << ns;
+}
+
+TEST(MethodIn, HasThreeForms) {
+  using enum model::NameForm;
+  const char* load = "clojure/lang/RT.load(Ljava/lang/String;[IZ)V";
+  EXPECT_EQ(model::MethodIn(kFull, load), "clojure.lang.RT.load(String, int[], boolean)");
+  EXPECT_EQ(model::MethodIn(kShort, load), "RT.load");
+  EXPECT_EQ(model::MethodIn(kJvm, load), load);
+  EXPECT_EQ(model::MethodIn(kFull, "p/A$B.<init>(Ljava/util/Map$Entry;)V"),
+            "p.A$B.<init>(Map$Entry)");
+  EXPECT_EQ(model::MethodIn(kShort, "p/q/A$$Lambda.0x1.run()V"), "A$$Lambda.0x1.run");
+  for (const auto form : {kFull, kShort, kJvm}) {
+    for (const char* text :
+         {"(overflow)", "", "A.m(", "A.m(Q)V", "libc.so.6.malloc", "((((", "\x80"})
+      EXPECT_EQ(model::MethodIn(form, text),
+                form == kShort && text == std::string("A.m(Q)V") ? "A.m" : text);
+  }
+}
+
+TEST(ClassIn, WritesArraysAsInSources) {
+  using enum model::NameForm;
+  EXPECT_EQ(model::ClassIn(kFull, "java/lang/String"), "java.lang.String");
+  EXPECT_EQ(model::ClassIn(kShort, "java/lang/String"), "String");
+  EXPECT_EQ(model::ClassIn(kFull, "[[C"), "char[][]");
+  EXPECT_EQ(model::ClassIn(kShort, "[Ljava/lang/String;"), "String[]");
+  EXPECT_EQ(model::ClassIn(kJvm, "[[C"), "[[C");
+  for (const char* damaged : {"[", "[L", "[Lx", "[CC", "[Q"})
+    EXPECT_EQ(model::ClassIn(kFull, damaged), damaged);
+}
+
+TEST(Fitted, LosesWhatIsNeededLeast) {
+  const std::string name = "  J:clojure.lang.RT.load(String, int) < Main.main 90 %";
+  EXPECT_EQ(Fitted(name, 80), name);
+  EXPECT_EQ(Fitted(name, 40), "  J:clojure.lang.RT.load(String, int)");
+  EXPECT_EQ(Fitted(name, 30), "  J:clojure.lang.RT.load(..)");
+  EXPECT_EQ(Fitted(name, 20), "  J:c.l.RT.load(..)");
+  EXPECT_EQ(Fitted(name, 12), "  J:c.l.R...");
+  EXPECT_EQ(Fitted(" +3 J:a.b.C.m()", 13), " +3 J:a.b....");
+  EXPECT_EQ(Fitted("F:libc.so.6.__memset_avx2", 20), "F:libc.so.6.__mem...");
+  EXPECT_EQ(Fitted("T:(all threads)", 12), "T:(all th...");
+}
+
+// Whatever the text, the result has room, is the beginning of UTF-8 characters, and keeps a part of
+// the name however deep it is indented.
+TEST(Fitted, AnyTextFits) {
+  std::mt19937 random(7);
+  const std::string letters[] = {" ", "a", ".", "(", ")",        "<",
+                                 "+", "3", ":", "J", "\xc3\xa4", "\xe4\xb8\xad"};
+  for (int round = 0; round < 20000; ++round) {
+    std::string text(random() % 30, ' ');
+    for (size_t left = random() % 40; left > 0; --left)
+      text += letters[random() % std::size(letters)];
+    const size_t room = random() % 50;
+    const std::string fitted = Fitted(text, room);
+    ASSERT_LE(Characters(fitted), room) << '"' << text << "\" " << room;
+    if (Characters(text) <= room) {
+      ASSERT_EQ(fitted, text);
+    }
+    ASSERT_TRUE(fitted.empty() || (fitted.front() & 0xc0) != 0x80) << fitted;
+  }
+}
+
+struct TestNode : model::Node {
+  uint32_t level = 0;
+};
+using TestTree = std::vector<TestNode>;
+
+struct MadeTree {
+  TestTree nodes;
+  std::vector<double> own, all;
+  std::vector<NodeIndex> roots;
+};
+
+// A random tree, in which many nodes have one child and little of their own.
+MadeTree RandomTree(unsigned seed) {
+  std::mt19937 random(seed);
+  MadeTree made;
+  const size_t count = 1 + random() % 300;
+  for (size_t i = 0; i < count; ++i) {
+    TestNode node;
+    const bool is_root = i == 0 || random() % 60 == 0;
+    if (!is_root) {
+      node.parent = static_cast<NodeIndex>(random() % 3 == 0 ? random() % i : i - 1);
+      node.level = made.nodes[node.parent].level + 1;
+    } else {
+      made.roots.push_back(static_cast<NodeIndex>(i));
+    }
+    made.nodes.push_back(node);
+    made.own.push_back(random() % 4 == 0 ? static_cast<double>(random() % 100) : 0);
+  }
+  model::LinkNodes(made.nodes);
+  made.all = made.own;
+  model::AddUpNodes(made.nodes, made.all);
+  return made;
+}
+
+// What text shows by the definition in outline.h, node by node.
+struct Oracle {
+  const MadeTree& made;
+  double limit = 0;
+
+  bool Shows(NodeIndex i) const { return made.all[i] >= limit; }
+  std::vector<NodeIndex> ShownChildren(NodeIndex parent) const {
+    std::vector<NodeIndex> children;
+    for (NodeIndex i = 0; i < made.nodes.size(); ++i)
+      if (made.nodes[i].parent == parent && Shows(i)) children.push_back(i);
+    return children;
+  }
+  bool Folds(NodeIndex i) const {
+    const std::vector<NodeIndex> children = ShownChildren(i);
+    return made.nodes[i].parent != kNoNode && children.size() == 1 &&
+           made.all[i] - made.all[children[0]] < limit;
+  }
+  double Rest(NodeIndex parent) const {
+    double rest = 0;
+    for (NodeIndex i = 0; i < made.nodes.size(); ++i)
+      if (made.nodes[i].parent == parent && !Shows(i)) rest += made.all[i];
+    return rest;
+  }
+  bool HasHidden(NodeIndex parent) const {
+    for (NodeIndex i = 0; i < made.nodes.size(); ++i)
+      if (made.nodes[i].parent == parent && !Shows(i)) return true;
+    return false;
+  }
+  void Add(NodeIndex i, uint32_t indent, uint32_t callers, std::vector<std::string>& rows) const {
+    const bool folds = Folds(i);
+    if (!folds) rows.push_back(fmt::format("{} {} {}", i, indent, callers));
+    const uint32_t below = folds ? indent : indent + 1;
+    if (HasHidden(i) && Rest(i) >= limit) rows.push_back(fmt::format("rest {} {}", i, below));
+    for (const NodeIndex child : ShownChildren(i)) Add(child, below, folds ? callers + 1 : 0, rows);
+  }
+};
+
+TEST(Outline, IsAsDefined) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    const MadeTree made = RandomTree(seed);
+    const double percent = std::array{0.5, 1.0, 3.0, 10.0, 40.0}[seed % 5];
+    double whole = 0;
+    for (const NodeIndex root : made.roots) whole += made.all[root];
+    if (whole == 0) continue;
+    const Outline<TestTree> outline(made.nodes, made.roots, {.min_percent = percent}, made.all,
+                                    [](NodeIndex, double) { return false; });
+    std::vector<std::string> shown, expected;
+    const Oracle oracle{made, whole * percent / 100};
+    for (const NodeIndex root : made.roots) {
+      EXPECT_EQ(outline.HidesRoot(root), made.roots.size() > 1 && !oracle.Shows(root));
+      if (outline.HidesRoot(root)) continue;
+      outline.Visit(
+          root,
+          [&](NodeIndex node, Place place) {
+            shown.push_back(fmt::format("{} {} {}", node, place.indent, place.callers));
+            return true;
+          },
+          [&](NodeIndex node, Place place) {
+            shown.push_back(fmt::format("rest {} {}", node, place.indent));
+            return true;
+          });
+      oracle.Add(root, 0, 0, expected);
+    }
+    ASSERT_EQ(shown, expected) << "seed " << seed;
+  }
+}
+
+// By default no tree is longer than a screen, and none is shorter than need be.
+TEST(Outline, FitsAScreen) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    const MadeTree made = RandomTree(seed);
+    const Outline<TestTree> outline(made.nodes, made.roots, {}, made.all,
+                                    [](NodeIndex, double) { return false; });
+    size_t rows = 0;
+    const auto count = [&](NodeIndex, Place) { return ++rows > 0; };
+    for (const NodeIndex root : made.roots)
+      if (!outline.HidesRoot(root)) outline.Visit(root, count, count);
+    EXPECT_LE(rows, kScreenRows) << seed;
+    if (made.nodes.size() <= kScreenRows) {
+      EXPECT_EQ(rows, made.nodes.size()) << seed;
+    }
+  }
+}
+
+TEST(Outline, MachineFormatsFoldNothing) {
+  const MadeTree made = RandomTree(3);
+  const Outline<TestTree> outline(made.nodes, made.roots, {.format = Format::kJson}, {},
+                                  [](NodeIndex, double) { return false; });
+  size_t rows = 0;
+  for (const NodeIndex root : made.roots) {
+    EXPECT_FALSE(outline.HidesRoot(root));
+    outline.Visit(
+        root,
+        [&](NodeIndex node, Place place) {
+          EXPECT_EQ(place.indent, made.nodes[node].level);
+          return ++rows > 0;
+        },
+        [](NodeIndex, Place) { return true; });
+  }
+  EXPECT_EQ(rows, made.nodes.size());
+}
+
+TEST(Legend, ExplainsThePrintedColumnsInTheirOrder) {
+  constexpr ColumnHelp kHelp[] = {
+      {"CUM", "all of `it`"}, {"RAW", "never printed"}, {"SELF", "own"}};
+  const Column columns[] = {{"SELF", 8}, {"SELF-1", 8}, {"CUM", 8}, {"NAME"}};
+  const std::string legend = Legend(columns, kHelp);
+  EXPECT_TRUE(legend.starts_with("  SELF    own\n  CUM     all of it\n  letters I interpreted,"))
+      << legend;
+  EXPECT_EQ(legend.find("RAW"), std::string::npos);
+  std::istringstream lines(legend);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
+}
+
+// Every line of a wide profile fits the width, also with names that a program made to confuse.
+TEST(Width, EveryLineOfATableFits) {
+  profile::SyntheticProfile made;
+  const size_t thread = made.AddThread(std::string(300, 't'), 100);
+  for (const char* name : {"m", "\xe4\xb8\xad\xe6\x96\x87", "+3 x", "a < b", "(((", "  "})
+    made.Enter(thread,
+               made.AddMethod("p/q/" + std::string(120, 'C') + name, name,
+                              "(Ljava/lang/String;Ljava/lang/String;)V"),
+               FrameKind::kJitted, 1000);
+  const fs::path directory =
+      fs::path(testing::TempDir()) / ("width-" + std::to_string(getpid()) + ".jprof");
+  made.Write(directory);
+  for (const char* report : {"log-rt", "methods"}) {
+    for (const size_t width : {size_t{80}, size_t{120}}) {
+      const auto printed = Print(report, directory, {.width = width});
+      ASSERT_TRUE(printed.result);
+      std::istringstream lines(printed.text.substr(printed.text.find("\n\n") + 2));
+      for (std::string line; std::getline(lines, line);)
+        EXPECT_LE(Characters(line), width) << report << "\n" << line;
+    }
+  }
+  fs::remove_all(directory);
+}
+
+}  // namespace
+}  // namespace jprof::reports
