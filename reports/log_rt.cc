@@ -5,6 +5,7 @@
 #include "reports/print/estimate_text.h"
 #include "reports/print/formats.h"
 #include "reports/print/legend.h"
+#include "reports/quality/quality_of.h"
 #include "reports/report_list.h"
 #include "reports/tree/header.h"
 #include "reports/tree/metric_head.h"
@@ -216,7 +217,7 @@ Result<void> PrintLogRt(model::Source& source, const Options& options, Output& o
                   .json =
                       [&](JsonWriter& json) {
                         JsonMetrics(tree.forest, json);
-                        JsonLosses(source, json);
+                        JsonLosses(source, QualityOf(source, tree.forest), json);
                         JsonRun(source, "log-rt", json);
                       }};
   PrintTree(tree, columns, std::move(head), out);

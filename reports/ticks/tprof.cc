@@ -8,6 +8,9 @@
 #include "model/values/statistics.h"
 #include "profile/files/printable_text.h"
 #include "reports/print/formats.h"
+#include "reports/print/units.h"
+#include "reports/quality/head.h"
+#include "reports/quality/quality_of.h"
 
 namespace jprof::reports {
 namespace {
@@ -208,6 +211,7 @@ void PrintFlat(const model::Recording& recording, const model::TickTable& table,
                            json.StringsMember("notes", of.notes);
                            json.StringsMember("damages", of.damages);
                            json.StringsMember("complaints", of.complaints);
+                           JsonQuality(QualityOf(recording, table), json);
                          }}};
   const auto writer = EntryOf(format).make(layout, out);
   Columns<NamedRow> columns = FlatColumns(EntryOf(format).view);
@@ -216,19 +220,19 @@ void PrintFlat(const model::Recording& recording, const model::TickTable& table,
   writer->End();
 }
 
-void PrintHeader(const model::Recording& recording, const model::TickTable& table, Output& out) {
-  out.Bold("Tprof report\n\n");
-  out.Print(
-      "{}Processors: {}   trace time: {:.2f} s   total "
-      "ticks: {}   lost: {}   unresolved: {} ({:.2f} %)\n",
-      recording.title, recording.log.header().cpus, model::RecordedSeconds(recording),
-      table.ticks.size(), recording.log.lost(), table.unresolved,
-      model::PercentOf(table.unresolved, table.ticks.size()));
-  if (recording.jitted > 0)
-    out.Print("Jitted code: {} methods and stubs known by name\n", recording.jitted);
-  ShortcomingsOf(recording, table).ForEach([&out](const std::string& line) {
-    out.Warning(line + "\n");
-  });
+void PrintTickHead(const model::Recording& recording, const model::TickTable& table, Output& out) {
+  const profile::RecordingMeta& meta = recording.meta;
+  const Head head = {
+      .report = "tprof",
+      .of = recording.directory,
+      .directory = recording.directory,
+      .lines = {
+          {"command", meta.command},
+          {"run", fmt::format("{} on {}; {}{}{}", Duration(1e9 * model::RecordedSeconds(recording)),
+                              Counted(recording.log.header().cpus, "processor", "processors"),
+                              meta.sampling, meta.sampling.empty() ? "" : "; ", meta.platform)},
+          {"ticks", fmt::format("{} in all, {} lost", table.ticks.size(), recording.log.lost())}}};
+  PrintHead(head, QualityOf(recording, table), out);
   out.Text("\n");
 }
 
@@ -253,7 +257,7 @@ Result<void> PrintTprof(model::Recording& recording, const TprofOptions& options
   } else if (options.format != Format::kText) {
     PrintFlat(recording, table, options.format, out);
   } else {
-    PrintHeader(recording, table, out);
+    PrintTickHead(recording, table, out);
     Printer printer(recording, table, options, out);
     for (const Stanza& stanza : Stanzas()) printer.Print(stanza);
   }

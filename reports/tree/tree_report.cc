@@ -2,9 +2,9 @@
 
 #include "model/tree/flat.h"
 #include "reports/print/formats.h"
+#include "reports/quality/quality_of.h"
 #include "reports/tree/header.h"
 #include "reports/tree/metric_head.h"
-#include "reports/tree/stack_head.h"
 
 namespace jprof::reports {
 namespace {
@@ -33,12 +33,7 @@ void PrintHottest(NamedTree& tree, Output& out) {
 }  // namespace
 
 void PrintTreeHead(NamedTree& tree, std::string_view report, Output& out) {
-  PrintRun(tree.source, report, out);
-  PrintMetrics(tree.source, tree.forest, out);
-  PrintStacks(tree.source, out);
-  PrintLosses(tree.source, out);
-  const uint64_t open = tree.forest.rows.open_frames;
-  if (open > 0) out.Print(" open      {} calls had not returned\n", open);
+  PrintHead(ForestHead(tree.source, tree.forest, report), QualityOf(tree.source, tree.forest), out);
   PrintHottest(tree, out);
 }
 

@@ -121,6 +121,10 @@ class Arc(unittest.TestCase):
         self.assertEqual((info["mode"], info["instructions"], info["branches"]["call"]),
                          ("itrace", self.total, CALLS))
 
+    def test_info_explains_the_quality(self):
+        self.assertRegex(self.jprof("info", "--quality", self.known).stdout,
+                         r"\Aquality of .*known.itrace: good\n")
+
     def test_view(self):
         for words in (["view", self.known, "-o", "v.html"],
                       ["report", "html", self.known, "-o", "v.html"]):
