@@ -28,8 +28,9 @@ void PrintArcHead(const ArcTable& table, Output& out) {
       .of = table.arcs.directory,
       .directory = table.arcs.directory,
       .lines = {{"command", meta.command},
-                {"run", fmt::format("{}, {}; {}, {}", Duration(1e9 * model::ArcSeconds(table.arcs)),
-                                    ThreadsLine(table), meta.sampling, meta.platform)},
+                {"run", Joined({Duration(1e9 * model::ArcSeconds(table.arcs)), ThreadsLine(table),
+                                meta.sampling, meta.platform},
+                               ", ")},
                 {"executed", fmt::format("{} instructions, {} branches, {} system calls, {} "
                                          "signals; rep instructions repeated {} times",
                                          trace.instructions, trace.records, trace.system_calls,

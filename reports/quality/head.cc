@@ -53,6 +53,15 @@ void PrintQuality(const Head& head, const Quality& quality, Output& out) {
   PrintLines(QualityLines(head, quality), quality.worst(), out);
 }
 
+std::string Joined(std::initializer_list<std::string> texts, std::string_view separator) {
+  std::string joined;
+  for (const std::string& text : texts) {
+    if (!joined.empty() && !text.empty()) joined += separator;
+    joined += text;
+  }
+  return joined;
+}
+
 std::string HeadCommand(const std::vector<std::string>& command) {
   constexpr size_t kShown = 200;
   const std::string text = model::CommandText(command);

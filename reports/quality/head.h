@@ -2,6 +2,7 @@
 // and how far the numbers can be trusted.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct Head {
 // Prints the title, the lines and the quality. Leaves out the last lines where there are too many.
 // Texts need not be printable.
 void PrintHead(const Head& head, const Quality& quality, Output& out);
+
+// Returns the texts that are not empty, with a separator between them.
+std::string Joined(std::initializer_list<std::string> texts, std::string_view separator);
 
 // Prints only the quality, as the head does.
 void PrintQuality(const Head& head, const Quality& quality, Output& out);

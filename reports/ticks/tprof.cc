@@ -228,9 +228,10 @@ void PrintTickHead(const model::Recording& recording, const model::TickTable& ta
       .directory = recording.directory,
       .lines = {
           {"command", meta.command},
-          {"run", fmt::format("{} on {}; {}{}{}", Duration(1e9 * model::RecordedSeconds(recording)),
+          {"run", Joined({Duration(1e9 * model::RecordedSeconds(recording)) + " on " +
                               Counted(recording.log.header().cpus, "processor", "processors"),
-                              meta.sampling, meta.sampling.empty() ? "" : "; ", meta.platform)},
+                          meta.sampling, meta.platform},
+                         "; ")},
           {"ticks", fmt::format("{} in all, {} lost", table.ticks.size(), recording.log.lost())}}};
   PrintHead(head, QualityOf(recording, table), out);
   out.Text("\n");

@@ -186,7 +186,8 @@ class Arc(unittest.TestCase):
             self.assertIn("cut off or damaged" if status == 0 else "is not a trace of jprof itrace",
                           done.stdout + done.stderr)
         os.remove(os.path.join(cut, "recording.json"))
-        self.assertIn("recording.json is missing", self.jprof("report", "arc", cut).stdout)
+        text = " ".join(self.jprof("report", "arc", cut).stdout.split())
+        self.assertIn("recording.json is missing", text)
 
     def test_a_file_that_is_longer_than_memory_is_read_up_to_its_hole(self):
         shutil.copytree(self.known, os.path.join(self.folder, "long.itrace"))
