@@ -57,7 +57,7 @@ Findings MergedFrom(const ProfileEvidence& of) {
 Findings ProbeNote(const ProfileEvidence& of) {
   const profile::Probe& probe = of.reader().meta().probe;
   if (probe.note.empty()) return {};
-  return {{1, kMinor, fmt::format("probe {}: {}", probe.kind, probe.note)}};
+  return {{1, kMinor, probe.note}};
 }
 
 Findings Folded(const ProfileEvidence& of) {

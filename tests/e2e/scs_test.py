@@ -375,7 +375,7 @@ def signals_taken(lab, jdks):
                                                   mode=mode)
         check(ratio < 0.6 and losses["signals_taken"] == 1 and losses["uncovered_cpu_ms"] > 500,
               f"{mode}: {ratio}, {losses}")
-        text = " ".join(child.run([lab.jprof, "info", "--quality", directory]).stdout.split())
+        text = reports.quality(lab.jprof, directory)
         check("SIGSTKFLT, by " + lab.native in text and "of the CPU time has samples" in text, text)
     _, _, losses = record_signals(lab, jdk, ["--event", "WALL=10"], "take", request, 100, 200)
     check(losses["signals_taken"] == 1, f"{losses}")
