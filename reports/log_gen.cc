@@ -6,9 +6,9 @@
 #include "model/tree/trace_values.h"
 #include "profile/read/reader_trace.h"
 #include "reports/print/formats.h"
+#include "reports/quality/quality_of.h"
 #include "reports/report_list.h"
 #include "reports/tree/header.h"
-#include "reports/tree/metric_head.h"
 
 namespace jprof::reports {
 namespace {
@@ -51,14 +51,23 @@ Columns<Line> LogGenColumns(View view) {
   return columns;
 }
 
-void TextHead(const model::Source& source, const model::TraceUnit& unit, Output& out) {
-  PrintRun(source, "log-gen", out);
-  const std::string how = unit.table != nullptr
-                              ? "calibrated with " + source.table_from +
-                                    ", each line at least what the transition really costs"
-                          : source.table ? "UNCALIBRATED: no costs for it in " + source.table_from
-                                         : "UNCALIBRATED: " + source.uncalibrated;
-  out.Print(" metric    {} in {}, {}\n", unit.info.name, unit.info.unit, how);
+Quality TraceQuality(model::Source& source, const model::TraceUnit& unit) {
+  const model::Names names(source.reader);
+  return QualityOf(source, unit, names);
+}
+
+Head TraceHead(const model::Source& source, const model::TraceUnit& unit) {
+  Head head = RunHead(source, "log-gen");
+  head.lines.push_back({"metric", fmt::format("{} in {}, {}", unit.info.name, unit.info.unit,
+                                              unit.table != nullptr
+                                                  ? "without the profiler's own cost; each line at "
+                                                    "least what the transition really costs"
+                                                  : "with the profiler's own cost")});
+  return head;
+}
+
+void TextHead(const Head& head, const Quality& quality, Output& out) {
+  PrintHead(head, quality, out);
   out.Text("\n");
 }
 
@@ -94,17 +103,19 @@ Result<void> ReadLines(model::Source& source, const model::TraceUnit& unit, cons
 
 Result<void> PrintText(model::Source& source, const model::TraceUnit& unit, const Options& options,
                        Output& out) {
+  const Head head = TraceHead(source, unit);
+  const Quality before = TraceQuality(source, unit);
+  TextHead(head, before, out);
   uint64_t events = 0;
   const auto read = ReadLines(source, unit, options, [&](const Line& line) {
-    if (events++ == 0) TextHead(source, unit, out);
+    ++events;
     PrintTextLine(line, out);
     return out.ok();
   });
   if (!read) return read;
-  if (events == 0) TextHead(source, unit, out);
   out.Print("\n {} events\n", events);
-  PrintPartlyCounted(model::Names(source.reader), out);
-  PrintLosses(source, out);
+  const Quality after = TraceQuality(source, unit);  // reading finds damages
+  if (QualityText(after) != QualityText(before)) PrintQuality(head, after, out);
   return {};
 }
 
@@ -117,7 +128,7 @@ Result<void> PrintLogGen(model::Source& source, const Options& options, Output& 
   const Layout layout = {.head = {.json = [&](JsonWriter& json) { JsonHead(source, unit, json); }},
                          .tail = {.json =
                                       [&](JsonWriter& json) {
-                                        JsonLosses(source, json);
+                                        JsonLosses(source, TraceQuality(source, unit), json);
                                         json.Member("event_count", events);
                                       }},
                          .rows = "events",

@@ -4,6 +4,7 @@
 
 #include "reports/print/estimate_text.h"
 #include "reports/print/formats.h"
+#include "reports/quality/quality_of.h"
 #include "reports/report_list.h"
 #include "reports/tree/header.h"
 #include "reports/tree/metric_head.h"
@@ -182,7 +183,8 @@ TreeColumns LogRtColumns(const NamedTree& tree, ProductionTexts& texts) {
   AddSpread(columns, tree);
   AddPerCall(columns, tree);
   if (!tree.source.production.empty()) AddProduction(columns, texts);
-  if (HasDispatches(tree.forest.rows)) columns.Add(kPeople, {.name = "DS", .width = 4, .spare = 1}, dispatches);
+  if (HasDispatches(tree.forest.rows))
+    columns.Add(kPeople, {.name = "DS", .width = 4, .spare = 1}, dispatches);
   columns.Add(kCsv | kJson, {"ds"}, dispatches);
   columns.Add(kJson, {"in"}, [](const TreeRow&) { return Value::Missing(); });
   columns.Add(kPeople, {"NAME"}, [](const TreeRow& row) { return row.MarkedName(); });
@@ -209,7 +211,7 @@ Result<void> PrintLogRt(model::Source& source, const Options& options, Output& o
                   .json =
                       [&](JsonWriter& json) {
                         JsonMetrics(tree.forest, json);
-                        JsonLosses(source, json);
+                        JsonLosses(source, QualityOf(source, tree.forest), json);
                         JsonRun(source, "log-rt", json);
                       }};
   PrintTree(tree, columns, std::move(head), out);

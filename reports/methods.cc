@@ -5,11 +5,11 @@
 
 #include "model/tree/flat.h"
 #include "reports/print/formats.h"
+#include "reports/quality/quality_of.h"
 #include "reports/report_list.h"
 #include "reports/tree/header.h"
 #include "reports/tree/metric_head.h"
 #include "reports/tree/outline.h"
-#include "reports/tree/stack_head.h"
 
 namespace jprof::reports {
 namespace {
@@ -181,11 +181,10 @@ std::string AboveWhole(const model::Forest& forest, const std::vector<model::Met
 
 void TextHead(const model::Source& source, const model::Forest& forest,
               const std::string& above_whole, Output& out) {
-  PrintRun(source, "methods", out);
-  PrintMetrics(source, forest, out);
-  PrintStacks(source, out);
-  PrintLosses(source, out);
-  if (!above_whole.empty()) out.Warning(fmt::format(" shares    {}\n", above_whole));
+  Quality quality = QualityOf(source, forest);
+  if (!above_whole.empty())
+    quality.Add({{"shares", 1, Severity::kMajor, "shares are " + above_whole, "", "", ""}});
+  PrintHead(ForestHead(source, forest, "methods"), quality, out);
   out.Text("\n");
 }
 
@@ -225,7 +224,7 @@ Result<void> PrintMethods(model::Source& source, const Options& options, Output&
                .json =
                    [&](JsonWriter& json) {
                      JsonMetrics(*forest, json);
-                     JsonLosses(source, json);
+                     JsonLosses(source, QualityOf(source, *forest), json);
                      JsonRun(source, "methods", json);
                    }},
       .tail = {.text = [&](Output& text) { text.Text(more); }},

@@ -5,6 +5,7 @@
 #include "common/shell_word.h"
 #include "model/values/statistics.h"
 #include "reports/print/formats.h"
+#include "reports/quality/quality_of.h"
 #include "reports/report_list.h"
 #include "reports/tree/header.h"
 #include "reports/tree/metric_head.h"
@@ -87,7 +88,7 @@ Section HeadOf(NamedTree& tree) {
           .json =
               [&tree](JsonWriter& json) {
                 JsonMetrics(tree.forest, json);
-                JsonLosses(tree.source, json);
+                JsonLosses(tree.source, QualityOf(tree.source, tree.forest), json);
                 JsonStacks(tree.source, json);
                 JsonRun(tree.source, "scs", json);
               }};

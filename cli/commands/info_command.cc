@@ -10,11 +10,14 @@
 #include "cli/commands/trace_report.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/profile_source.h"
+#include "cli/shared/report_options.h"
 #include "cli/shared/usage_error.h"
 #include "profile/files/printable_text.h"
 #include "profile/read/combined.h"
 #include "reports/print/json_writer.h"
 #include "reports/print/output.h"
+#include "reports/quality/explain.h"
+#include "reports/quality/quality_of.h"
 
 namespace jprof::cli {
 namespace {
@@ -82,20 +85,44 @@ Result<void> Run(const std::string& directory, bool json) {
   return out.Finish();
 }
 
+Result<void> Explain(const std::string& directory, const TableChoice& table, bool json) {
+  auto input = OpenNamed(directory, table);
+  if (!input) return std::unexpected(input.error());
+  const Result<reports::Quality> quality = reports::LoadQuality(*input);
+  if (!quality) return std::unexpected(quality.error());
+  reports::Output out(stdout, reports::ShowsColour(stdout));
+  const std::string_view of = model::DirectoryOf(*input);
+  json ? reports::ExplainJson(of, *quality, out) : reports::ExplainText(of, *quality, out);
+  return out.Finish();
+}
+
 }  // namespace
 
 Action InfoCommand(CommandLine line, const Command&) {
   struct Arguments {
     std::string directory;
     std::string format = "text";
+    bool quality = false;
+    TableChoice table;
   };
   auto arguments = std::make_shared<Arguments>();
-  line.Option("DIR", arguments->directory, "PROFILE",
-              "a profile, a combined one, or a trace of jprof itrace")
+  line.Option(
+          "DIR", arguments->directory, "PROFILE",
+          "a profile, a combined one, or a trace of jprof itrace; with --quality also a recording "
+          "of jprof tprof")
       .Required();
   line.Option("--format", arguments->format, "F", "text or json (default text)")
       .OneOf({"text", "json"});
-  return [arguments] { return StatusOf(Run(arguments->directory, arguments->format == "json")); };
+  line.Flag("--quality", arguments->quality,
+            "how far the numbers can be trusted: each fact, what it means, what to do about it");
+  AddTableOptions(line, arguments->table);
+  return [arguments] {
+    const auto& [directory, format, quality, table] = *arguments;
+    if (quality) return StatusOf(Explain(directory, table, format == "json"));
+    if (table.uncalibrated || !table.file.empty())
+      return StatusOf(WrongUse("--table and --uncalibrated are options of --quality"));
+    return StatusOf(Run(directory, format == "json"));
+  };
 }
 
 }  // namespace jprof::cli

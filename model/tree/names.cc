@@ -23,13 +23,11 @@ uint64_t LinkAddress(std::string_view text) {
 }
 
 // Returns "libc.so.6.malloc", or "libc.so.6+0x12ab" where no symbol is known.
-std::string NativeName(const MethodName& parts, a2n::Resolver& resolver) {
+std::string NativeName(const MethodName& parts, const a2n::Place& place) {
   const std::string path(parts.class_name);
-  const uint64_t address = LinkAddress(parts.name);
-  const a2n::Place place = resolver.ResolveInFile(path, address);
   const std::string module = CleanText(BaseName(path.empty() ? "?" : path));
   if (place.outcome == a2n::Outcome::kSymbol) return module + "." + CleanText(place.symbol);
-  return fmt::format("{}+0x{:x}", module, address);
+  return fmt::format("{}+0x{:x}", module, LinkAddress(parts.name));
 }
 
 }  // namespace
@@ -49,8 +47,12 @@ void Names::NameNativeFrames(profile::Damages& damages) {
     if (canonical_.empty()) {
       canonical_.resize(texts_.size());
       for (uint32_t j = 0; j < canonical_.size(); ++j) canonical_[j] = profile::MethodId{j};
+      unnamed_.resize(texts_.size());
     }
-    texts_[i] = NativeName(parts, resolver);
+    const a2n::Place place =
+        resolver.ResolveInFile(std::string(parts.class_name), LinkAddress(parts.name));
+    texts_[i] = NativeName(parts, place);
+    unnamed_[i] = place.outcome != a2n::Outcome::kSymbol;
     const std::string key = std::string(parts.class_name) + '\n' + texts_[i];
     canonical_[i] = first.try_emplace(key, method).first->second;
   }

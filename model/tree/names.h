@@ -28,6 +28,10 @@ class Names {
     return methods_[method].flags & profile::kMethodStatic;
   }
   profile::MethodName Parts(profile::MethodId method) const { return methods_[method]; }
+  // Returns whether it is a native frame whose function is not known by name.
+  bool IsUnnamed(profile::MethodId method) const {
+    return IndexOf(method) < unnamed_.size() && unnamed_[IndexOf(method)];
+  }
 
   // Returns the kind of a frame of this method. The method's record decides on kernel and native
   // functions, stubs and classes of objects; in other cases it is the kind in the node.
@@ -52,6 +56,7 @@ class Names {
   profile::Methods methods_;
   std::vector<std::string> texts_;
   std::vector<profile::MethodId> canonical_;  // empty if there are no native frames
+  std::vector<bool> unnamed_;                 // likewise
   std::string unknown_;
 };
 

@@ -12,76 +12,35 @@
 #include "reports/combined/combined_hottest.h"
 #include "reports/combined/combined_rows.h"
 #include "reports/print/formats.h"
+#include "reports/print/units.h"
+#include "reports/quality/head.h"
+#include "reports/quality/quality_of.h"
 #include "reports/tree/collapsed.h"
 
 namespace jprof::reports {
 namespace {
 
-std::string RunText(const model::RunSummary& summary) {
-  std::string text = summary.how;
-  const profile::Run& run = summary.run;
-  if (run.wall_seconds) text += fmt::format(", {:.3f} s elapsed", *run.wall_seconds);
-  if (run.cpu_seconds) {
-    text += fmt::format(", {:.3f} s CPU", *run.cpu_seconds);
-  } else if (summary.cpu_seconds > 0) {
-    text += fmt::format(", {:.3f} s CPU of Java threads", summary.cpu_seconds);
-  }
-  if (run.exit_status) text += fmt::format(", exit status {}", *run.exit_status);
-  if (run.output == profile::Run::Output::kEqual) text += ", same output";
-  if (run.output == profile::Run::Output::kDiffers) text += ", OTHER OUTPUT";
-  return text;
+Head CombinedHead(const model::Combined& combined, const model::CombinedView& view) {
+  double samples = 0;
+  for (const model::RunSummary& run : view.sampled) samples += run.samples;
+  const model::Estimate time = view.times->Of(view.tree.AllSamples(0));
+  return {
+      .report = "combined",
+      .of = combined.directory,
+      .directory = combined.directory,
+      .lines = {
+          {"command", HeadCommand(combined.meta.command)},
+          {"counted", fmt::format("{} calls of {} methods in {} contexts; {}", view.counted.calls,
+                                  view.counted.methods, view.counted_contexts, view.counted.how)},
+          {"sampled", fmt::format("{}, {} samples; {}", Counted(view.sampled.size(), "run", "runs"),
+                                  model::Rounded(samples), view.sampled.front().how)},
+          {"time", fmt::format("{} +- {} (95 %) of CPU time in one run", Duration(time.value),
+                               Duration((time.high - time.low) / 2))}}};
 }
 
-void PrintRuns(const model::CombinedView& view, Output& out) {
-  out.Print(" {:<9} {}: {} calls of {} methods in {} contexts\n", view.counted.run.profile,
-            RunText(view.counted), view.counted.calls, view.counted.methods, view.counted_contexts);
-  for (const std::string& note : view.counted.notes)
-    out.Warning(fmt::format("           {}\n", note));
-  for (const model::RunSummary& summary : view.sampled) {
-    out.Print(" {:<9} {}: {} samples, {} methods\n", summary.run.profile, RunText(summary),
-              model::Rounded(summary.samples), summary.methods);
-    for (const std::string& note : summary.notes) out.Warning(fmt::format("           {}\n", note));
-  }
-}
-
-void PrintDifferences(const model::CombinedView& view, Output& out) {
-  constexpr size_t kShown = 5;
-  if (view.differences.empty()) {
-    out.Text(" runs      no difference found\n");
-    return;
-  }
-  for (size_t i = 0; i < std::min(kShown, view.differences.size()); ++i)
-    out.Warning(fmt::format(" {:<9} {}\n", i == 0 ? "differ" : "", view.differences[i].text));
-  if (view.differences.size() > kShown)
-    out.Print("           and {} smaller differences: --format json lists all\n",
-              view.differences.size() - kShown);
-}
-
-void PrintHead(const model::Combined& combined, const model::CombinedView& view,
-               const Options& options, Output& out) {
-  out.Bold(fmt::format("jprof combined of {}\n", profile::CleanText(combined.directory)));
-  const std::string command = model::CommandText(combined.meta.command);
-  out.Print(" command   {}\n", command.size() > 200 ? command.substr(0, 200) + "..." : command);
-  for (const std::string& note : combined.meta.notes)
-    out.Warning(fmt::format("           {}\n", note));
-  PrintRuns(view, out);
-  PrintDifferences(view, out);
-  out.Print(
-      " matched   {:.1f} % of samples in contexts that the counted run did not see; {:.1f} % "
-      "outside Java methods\n",
-      100 * view.uncounted, 100 * view.outside);
-  out.Print("           {} contexts in both; {:.1f} % of calls in contexts without a sample\n",
-            view.common_contexts, 100 * view.calls_unsampled);
-  if (view.times->knows_runs()) {
-    out.Print(
-        " interval  covers counting statistics and the difference between runs: {:.1f} % of the "
-        "total, {:.1f} % of a context's share\n",
-        100 * view.times->relative_total(), 100 * view.times->relative_share());
-  } else {
-    out.Warning(
-        " interval  counting statistics only: with one "
-        "sampled run the difference between runs is unknown\n");
-  }
+void TextHead(const model::Combined& combined, const model::CombinedView& view,
+              const Options& options, Output& out) {
+  PrintHead(CombinedHead(combined, view), QualityOf(combined, view), out);
   PrintHottest(HottestOf(view, options), options, out);
   out.Text("\n");
 }
@@ -134,6 +93,7 @@ void JsonHead(const model::Combined& combined, const model::CombinedView& view, 
   json.Key("relative_share_spread");
   view.times->knows_runs() ? json.Precise(view.times->relative_share(), 4) : (void)json.Null();
   json.Member("calibrated", view.calibrated);
+  JsonQuality(QualityOf(combined, view), json);
 }
 
 void RemarkNotes(const model::Combined& combined, const model::CombinedView& view, Output& out) {
@@ -176,7 +136,7 @@ Result<void> PrintCombined(model::Combined& combined, const Options& options, Ou
   AddCombinedColumns(*view, options.names, texts, columns);
   double percent = 0;
   const Layout layout = {
-      .head = {.text = [&](Output& to) { PrintHead(combined, *view, options, to); },
+      .head = {.text = [&](Output& to) { TextHead(combined, *view, options, to); },
                .json = [&](JsonWriter& json) { JsonHead(combined, *view, json); }},
       .tail = {.text = [&](Output& to) { to.Text(HiddenText(percent)); }},
       .rows = "nodes",

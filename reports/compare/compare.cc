@@ -155,4 +155,21 @@ Result<Comparison> CompareTwo(model::Source& a, model::Source& b, const CompareO
   return comparison;
 }
 
+Quality QualityOfBoth(const Comparison& comparison) {
+  Quality quality;
+  for (size_t side = 0; side < 2; ++side) {
+    const Side& one = comparison.sides[side];
+    Quality of = one.quality;
+    const double share =
+        one.inside.value > 0 ? comparison.tree.folded[side].value / one.inside.value : 0;
+    if (share > 0) {
+      of.Add({{"native_frames", share, Graded(share, {.minor = 0.1, .major = 0.8}),
+               fmt::format("{:.1f} % in native, kernel and VM frames", 100 * share), "",
+               "Such frames cannot be compared: they count for the method that called them.", ""}});
+    }
+    quality.AddOf(side == 0 ? "A" : "B", of);
+  }
+  return quality;
+}
+
 }  // namespace jprof::reports

@@ -180,6 +180,7 @@ void PrintJson(const FlatAndContext& flat, const CompareOptions&, Output& out) {
   json.StartArray();
   PutSide(flat.side, {}, json);
   json.EndArray();
+  JsonQuality(flat.side.quality, json);
   Paths paths(flat.tree);
   PutMethods("methods", flat, flat.by_self, paths, json);
   PutMethods("cumulative_methods", flat, flat.by_all, paths, json);
@@ -197,6 +198,7 @@ void PrintJson(const Comparison& comparison, const CompareOptions& options, Outp
   for (size_t side = 0; side < 2; ++side)
     PutSide(comparison.sides[side], comparison.tree.folded[side], json);
   json.EndArray();
+  JsonQuality(QualityOfBoth(comparison), json);
   json.Member("absolute", comparison.absolute);
   json.Member("contexts_compared", comparison.contexts.size());
   json.Member("contexts_beyond_error", comparison.contexts_beyond);

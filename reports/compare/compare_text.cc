@@ -4,6 +4,8 @@
 
 #include "reports/compare/compare.h"
 #include "reports/print/fit.h"
+#include "reports/print/units.h"
+#include "reports/quality/head.h"
 #include "reports/tree/header.h"
 
 namespace jprof::reports {
@@ -24,13 +26,14 @@ std::string Samples(const Side& side, const model::Amount& amount) {
   return side.counted ? fmt::format(" ({} samples)", model::Rounded(amount.samples)) : "";
 }
 
-void PrintSide(const Side& side, std::string_view label, Output& out) {
-  out.Print(" {:<9} {}: {}, {}\n", label, side.directory,
-            side.mode.empty() ? "unknown mode" : side.mode, side.how);
-  out.Print("           {}{} in methods, {}{} outside any\n",
-            model::AmountIn(side.unit, side.inside.value), Samples(side, side.inside),
-            model::AmountIn(side.unit, side.outside.value), Samples(side, side.outside));
-  for (const std::string& note : side.notes) out.Warning(fmt::format("           {}\n", note));
+std::string SideText(const Side& side) {
+  const auto amount = [&](const model::Amount& of) {
+    return (side.unit == "ns" ? Duration(of.value) : model::AmountIn(side.unit, of.value)) +
+           Samples(side, of);
+  };
+  return fmt::format("{}, {}; {} in methods, {} outside",
+                     side.mode.empty() ? "unknown mode" : side.mode, side.how, amount(side.inside),
+                     amount(side.outside));
 }
 
 std::string Interval(const model::Estimate& share) {
@@ -87,34 +90,21 @@ std::string Rank(double correlation) {
   return std::isnan(correlation) ? "-" : fmt::format("{:.2f}", correlation);
 }
 
-void PrintAgreement(const Comparison& comparison, Output& out) {
-  const TopTen& top = comparison.top;
-  out.Print(
-      " agree     {} of each one's top {} contexts are in both; rank correlation (Spearman) {} "
-      "over the {} of "
-      "either,\n           {} over A's, {} over B's\n",
+std::string AgreementText(const TopTen& top) {
+  return fmt::format(
+      "{} of each one's top {} contexts are in both; rank correlation (Spearman) {} over the {} of "
+      "either, {} over A's, {} over B's",
       top.both, top.size, Rank(top.rank_either), top.either, Rank(top.rank_a), Rank(top.rank_b));
-  if (comparison.contexts_beyond + comparison.methods_beyond == 0) {
-    out.Text(" differ    no differences beyond what the samples and the calibration leave open\n");
-    return;
-  }
-  out.Print(
-      " differ    {} of {} contexts and {} of {} methods by more "
-      "than their error (95 %: one in twenty would by chance)\n",
-      comparison.contexts_beyond, comparison.contexts.size(), comparison.methods_beyond,
-      comparison.methods.size());
 }
 
-void PrintFolded(const Comparison& comparison, Output& out) {
-  for (size_t side = 0; side < 2; ++side) {
-    const double part = comparison.tree.folded[side].value;
-    const double whole = comparison.sides[side].inside.value;
-    if (part <= 0) continue;
-    out.Print(
-        " folded    {:.1f} % of {} was in native, kernel and VM frames that cannot be compared: it "
-        "counts for the method that called them\n",
-        100 * part / whole, side == 0 ? "A" : "B");
-  }
+std::string DifferencesText(const Comparison& comparison) {
+  if (comparison.contexts_beyond + comparison.methods_beyond == 0)
+    return "no differences beyond what the samples and the calibration leave open";
+  return fmt::format(
+      "{} of {} contexts and {} of {} methods by more than their error (95 %: one in twenty would "
+      "by chance)",
+      comparison.contexts_beyond, comparison.contexts.size(), comparison.methods_beyond,
+      comparison.methods.size());
 }
 
 // Formats a value in percent, or in the unit of the metric.
@@ -167,8 +157,11 @@ std::string PathText(const model::JointTree& tree, model::NodeIndex context, siz
 }
 
 void PrintText(const FlatAndContext& flat, const CompareOptions& options, Output& out) {
-  out.Bold(fmt::format("jprof compare of {}: flat against contextual\n", flat.side.directory));
-  PrintSide(flat.side, "profile", out);
+  PrintHead({.report = "compare",
+             .of = flat.side.directory + ": flat against contextual",
+             .directory = flat.side.directory,
+             .lines = {{"profile", SideText(flat.side)}}},
+            flat.side.quality, out);
   PrintHeading("Hot methods, and the contexts of their own time",
                " SELF% [95 %]           CUM% NAME", out);
   PrintHot(flat, flat.by_self, /*by_self=*/true, options, out);
@@ -182,12 +175,15 @@ void PrintText(const FlatAndContext& flat, const CompareOptions& options, Output
 }
 
 void PrintText(const Comparison& comparison, const CompareOptions& options, Output& out) {
-  out.Bold(fmt::format("jprof compare of {} (A) and {} (B)\n", comparison.sides[0].directory,
-                       comparison.sides[1].directory));
-  PrintSide(comparison.sides[0], "A", out);
-  PrintSide(comparison.sides[1], "B", out);
-  PrintFolded(comparison, out);
-  PrintAgreement(comparison, out);
+  PrintHead({.report = "compare",
+             .of = fmt::format("{} (A) and {} (B)", comparison.sides[0].directory,
+                               comparison.sides[1].directory),
+             .directory = {},
+             .lines = {{"A", SideText(comparison.sides[0])},
+                       {"B", SideText(comparison.sides[1])},
+                       {"differ", DifferencesText(comparison)},
+                       {"agree", AgreementText(comparison.top)}}},
+            QualityOfBoth(comparison), out);
   out.Print(
       " values    {}; [95 % from, to] of B-A; ~ within the error\n",
       comparison.absolute ? "in " + comparison.sides[0].unit : "shares of all that was in methods");

@@ -8,6 +8,7 @@
 #include "model/values/amount.h"
 #include "profile/files/printable_text.h"
 #include "profile/read/losses.h"
+#include "reports/quality/quality_of.h"
 
 namespace jprof::reports {
 namespace {
@@ -81,6 +82,12 @@ Side SideOf(const model::Source& source, const model::Forest& forest) {
   }
   for (const std::string& damage : source.reader.damages().Lines())
     side.notes.push_back("damaged: " + damage);
+  side.quality = QualityOf(source, forest);
+  if (side.sampled && !side.counted) {
+    side.quality.Add({{"unknown_samples", 1, Severity::kMajor,
+                       "the number of samples behind the values is not known", "",
+                       "Every difference may be chance.", ""}});
+  }
   return side;
 }
 

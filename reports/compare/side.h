@@ -10,6 +10,7 @@
 #include "model/tree/joint_tree.h"
 #include "model/tree/source.h"
 #include "model/values/statistics.h"
+#include "reports/quality/quality.h"
 
 namespace jprof::reports {
 
@@ -25,6 +26,7 @@ struct Side {
   model::Amount inside;            // in methods, the whole that shares are of
   model::Amount outside;           // in threads, outside of any method that is compared
   std::vector<std::string> notes;  // damages and losses, a line each
+  Quality quality = {};
 };
 
 // Loads the contexts of a profile with one metric, or with its first if `metric` is empty. Fails if

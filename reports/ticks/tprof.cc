@@ -9,6 +9,9 @@
 #include "profile/files/printable_text.h"
 #include "reports/print/fit.h"
 #include "reports/print/formats.h"
+#include "reports/print/units.h"
+#include "reports/quality/head.h"
+#include "reports/quality/quality_of.h"
 
 namespace jprof::reports {
 namespace {
@@ -218,6 +221,7 @@ void PrintFlat(const model::Recording& recording, const model::TickTable& table,
                            json.StringsMember("notes", of.notes);
                            json.StringsMember("damages", of.damages);
                            json.StringsMember("complaints", of.complaints);
+                           JsonQuality(QualityOf(recording, table), json);
                          }}};
   const auto writer = EntryOf(format).make(layout, out);
   Columns<NamedRow> columns = FlatColumns(EntryOf(format).view);
@@ -226,19 +230,20 @@ void PrintFlat(const model::Recording& recording, const model::TickTable& table,
   writer->End();
 }
 
-void PrintHeader(const model::Recording& recording, const model::TickTable& table, Output& out) {
-  out.Bold("Tprof report\n\n");
-  out.Print(
-      "{}Processors: {}   trace time: {:.2f} s   total "
-      "ticks: {}   lost: {}   unresolved: {} ({:.2f} %)\n",
-      recording.title, recording.log.header().cpus, model::RecordedSeconds(recording),
-      table.ticks.size(), recording.log.lost(), table.unresolved,
-      model::PercentOf(table.unresolved, table.ticks.size()));
-  if (recording.jitted > 0)
-    out.Print("Jitted code: {} methods and stubs known by name\n", recording.jitted);
-  ShortcomingsOf(recording, table).ForEach([&out](const std::string& line) {
-    out.Warning(line + "\n");
-  });
+void PrintTickHead(const model::Recording& recording, const model::TickTable& table, Output& out) {
+  const profile::RecordingMeta& meta = recording.meta;
+  const Head head = {
+      .report = "tprof",
+      .of = recording.directory,
+      .directory = recording.directory,
+      .lines = {
+          {"command", meta.command},
+          {"run", Joined({Duration(1e9 * model::RecordedSeconds(recording)) + " on " +
+                              Counted(recording.log.header().cpus, "processor", "processors"),
+                          meta.sampling, meta.platform},
+                         "; ")},
+          {"ticks", fmt::format("{} in all, {} lost", table.ticks.size(), recording.log.lost())}}};
+  PrintHead(head, QualityOf(recording, table), out);
   out.Text("\n");
 }
 
@@ -284,7 +289,7 @@ Result<void> PrintTprof(model::Recording& recording, const TprofOptions& options
   } else if (options.format != Format::kText) {
     PrintFlat(recording, table, options.format, out);
   } else {
-    PrintHeader(recording, table, out);
+    PrintTickHead(recording, table, out);
     if (!options.clip && !options.by_line) return PrintScreen(recording, table, options, out);
     Printer printer(recording, table, options, options.clip.value_or(0), out);
     for (const Stanza& stanza : Stanzas()) printer.Print(stanza);

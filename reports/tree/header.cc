@@ -4,6 +4,7 @@
 
 #include "profile/files/printable_text.h"
 #include "profile/read/losses.h"
+#include "reports/print/units.h"
 
 namespace jprof::reports {
 namespace {
@@ -15,14 +16,36 @@ std::string Command(const profile::Meta& meta) {
   return text.size() > kShown ? text.substr(0, kShown) + "..." : text;
 }
 
-// Prints what the profile was merged from.
-void PrintMerged(const model::Source& source, Output& out) {
-  if (!source.merged) return;
-  const profile::MergedMeta& merged = *source.merged;
-  out.Print(" merged    {} profiles; threads: {} (jprof info lists them)\n", merged.inputs.size(),
-            merged.threads);
-  for (const std::string& notice : merged.notices)
-    out.Warning(fmt::format("           {}\n", notice));
+// Returns "4 threads, and 2 left out by --threads".
+std::string ThreadsText(const profile::Reader& reader) {
+  const auto filtered =
+      static_cast<size_t>(std::ranges::count_if(reader.threads(), [](const auto& thread) {
+        return thread.record.flags & profile::kThreadFiltered;
+      }));
+  std::string text = Counted(reader.threads().size() - filtered, "thread", "threads");
+  return text + (filtered > 0 ? fmt::format(", and {} left out by --threads", filtered) : "");
+}
+
+std::string MachineText(const model::Source& source) {
+  const profile::Meta& meta = source.reader.meta();
+  std::string text = meta.jvm.Title();
+  if (text.empty()) {
+    text = source.merged ? "several JVMs"
+           : meta.probe.is(ProbeKind::kHooks) || meta.probe.is(ProbeKind::kSleds)
+               ? "C and C++ functions"
+               : "unknown JVM";
+  }
+  return text + (meta.probe.kind.empty() ? "" : ", probe " + meta.probe.kind);
+}
+
+std::string RunText(const model::Source& source) {
+  const profile::Meta& meta = source.reader.meta();
+  return fmt::format(
+      "{}{}{}, {}, {}, started {}; {}", meta.mode.empty() ? "unknown mode" : meta.mode,
+      meta.options.fold_recursion ? " with folded recursion" : "",
+      source.merged ? fmt::format(", merged from {} profiles", source.merged->inputs.size()) : "",
+      ElapsedText(source.reader.header()), ThreadsText(source.reader),
+      meta.start.empty() ? "?" : meta.start, MachineText(source));
 }
 
 }  // namespace
@@ -34,48 +57,16 @@ double SecondsBetween(const profile::ControlHeader& header, uint64_t from, uint6
 
 std::string ElapsedText(const profile::ControlHeader& header) {
   if (header.finished == 0) return "not finished: still running, or killed";
-  return fmt::format("{:.3f} s elapsed",
-                     SecondsBetween(header, header.start_ticks, header.end_ticks));
+  return Duration(1e9 * SecondsBetween(header, header.start_ticks, header.end_ticks)) + " elapsed";
 }
 
-void PrintRun(const model::Source& source, std::string_view report, Output& out) {
-  const profile::Reader& reader = source.reader;
-  const profile::Meta& meta = reader.meta();
-  out.Bold(fmt::format("jprof {} of {}\n", report, profile::CleanText(reader.directory())));
-  out.Print(" command   {}{}\n", Command(meta),
-            meta.pid == 0 ? "" : fmt::format(" (pid {})", meta.pid));
-  PrintMerged(source, out);
-  out.Print(" run       {}{}, started {}, {}\n", meta.mode.empty() ? "unknown mode" : meta.mode,
-            meta.options.fold_recursion ? " with folded recursion" : "",
-            meta.start.empty() ? "?" : meta.start, ElapsedText(reader.header()));
-  const std::string folded = profile::FoldedText(reader.header());
-  if (!folded.empty()) out.Print(" detail    {}; counts are exact\n", folded);
-  const char* unknown = source.merged ? "several JVMs"
-                        : meta.probe.is(ProbeKind::kHooks) || meta.probe.is(ProbeKind::kSleds)
-                            ? "C and C++ functions"
-                            : "unknown JVM";
-  out.Print(" machine   {}{}{}{}\n", meta.jvm.Title().empty() ? unknown : meta.jvm.Title(),
-            meta.probe.kind.empty() ? "" : ", probe " + meta.probe.kind,
-            meta.probe.note.empty() ? "" : ": ", meta.probe.note);
-  const auto filtered = std::count_if(
-      reader.threads().begin(), reader.threads().end(),
-      [](const auto& thread) { return thread.record.flags & profile::kThreadFiltered; });
-  out.Print(" threads   {}", reader.threads().size() - static_cast<size_t>(filtered));
-  if (filtered > 0) out.Print(", and {} left out by --threads", filtered);
-  out.Text("\n");
-}
-
-void PrintLosses(const model::Source& source, Output& out) {
-  bool any = false;
-  const auto line = [&](std::string_view label, const std::string& text) {
-    out.Warning(fmt::format(" {:<9} {}\n", label, text));
-    any = true;
-  };
-  for (const profile::Loss& loss : profile::Losses(source.reader)) {
-    if (loss.count > 0) line("lost", fmt::format("{} {}", loss.count, loss.description));
-  }
-  for (const std::string& damage : source.reader.damages().Lines()) line("damaged", damage);
-  if (!any) out.Text(" losses    none\n");
+Head RunHead(const model::Source& source, std::string_view report) {
+  const profile::Meta& meta = source.reader.meta();
+  const std::string pid = meta.pid == 0 ? "" : fmt::format(" (pid {})", meta.pid);
+  return {.report = report,
+          .of = source.reader.directory(),
+          .directory = source.reader.directory(),
+          .lines = {{"command", HeadCommand(meta.command) + pid}, {"run", RunText(source)}}};
 }
 
 void RemarkLosses(const model::Source& source, Format format, Output& out) {
@@ -88,13 +79,14 @@ void RemarkLosses(const model::Source& source, Format format, Output& out) {
     out.Remark("damaged: " + damage);
 }
 
-void JsonLosses(const model::Source& source, JsonWriter& json) {
+void JsonLosses(const model::Source& source, const Quality& quality, JsonWriter& json) {
   json.Key("losses");
   json.StartObject();
   for (const profile::Loss& loss : profile::Losses(source.reader))
     json.Member(loss.name, loss.count);
   json.EndObject();
   json.StringsMember("damages", source.reader.damages().Lines());
+  JsonQuality(quality, json);
 }
 
 void JsonRun(const model::Source& source, std::string_view report, JsonWriter& json) {

@@ -1,4 +1,4 @@
-// Prints what the head of a report states about the sampled stacks.
+// Writes what a JSON report states about the sampled stacks.
 #pragma once
 
 #include "model/tree/source.h"
@@ -7,11 +7,8 @@
 
 namespace jprof::reports {
 
-// Prints the share of the CPU time that the stacks cover, their number, quality and cost. Prints
-// nothing if no stacks were taken.
-void PrintStacks(const model::Source& source, Output& out);
-
-// Writes the same as the member "stacks" of a JSON report.
+// Writes the member "stacks": the share of the CPU time that the stacks cover, their number,
+// quality and cost.
 void JsonStacks(const model::Source& source, JsonWriter& json);
 
 }  // namespace jprof::reports

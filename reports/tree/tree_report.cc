@@ -1,19 +1,14 @@
 #include "reports/tree/tree_report.h"
 
 #include "reports/print/formats.h"
+#include "reports/quality/quality_of.h"
 #include "reports/tree/header.h"
 #include "reports/tree/hottest.h"
 #include "reports/tree/metric_head.h"
-#include "reports/tree/stack_head.h"
 
 namespace jprof::reports {
 void PrintTreeHead(NamedTree& tree, std::string_view report, Output& out) {
-  PrintRun(tree.source, report, out);
-  PrintMetrics(tree.source, tree.forest, out);
-  PrintStacks(tree.source, out);
-  PrintLosses(tree.source, out);
-  const uint64_t open = tree.forest.rows.open_frames;
-  if (open > 0) out.Print(" open      {} calls had not returned\n", open);
+  PrintHead(ForestHead(tree.source, tree.forest, report), QualityOf(tree.source, tree.forest), out);
   PrintHottest(HottestOf(tree.forest, tree.options), tree.options, out);
 }
 

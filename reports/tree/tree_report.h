@@ -96,7 +96,7 @@ inline double Cumulative(const ShownRow& row, size_t m) { return row.cumulative[
 // Prints `head`, then all threads, in any format but kCollapsed.
 void PrintTree(NamedTree& tree, TreeColumns& columns, Section head, Output& out);
 
-// Prints the head of log-rt and scs in text.
+// Prints the head of log-rt and scs in text, and the hottest methods.
 void PrintTreeHead(NamedTree& tree, std::string_view report, Output& out);
 
 // Prints `thread;frame;frame value` lines of the first metric, or of the calls if there is no

@@ -1,6 +1,8 @@
 // Writes the view of an instruction trace: the tree of its calls.
 #include "model/timeline/arc_timeline.h"
 #include "reports/itrace/arc.h"
+#include "reports/quality/quality_of.h"
+#include "reports/view/head.h"
 #include "reports/view/time_columns.h"
 #include "reports/view/view_data.h"
 #include "reports/view/views.h"
@@ -94,6 +96,7 @@ Result<ViewData> ViewOf(model::ArcRecording& arcs) {
     return WrongUse("{}: no instructions were traced: nothing to show", arcs.directory);
   ViewData data("tree", arcs.directory);
   DescribeTrace(arcs, trace, data);
+  DescribeQuality(QualityOf(arcs, trace), data);
   ViewNames names;
   const ViewTree tree = RowsOf(arcs, trace, names);
   const auto timeline = model::OpenTimeline(arcs);

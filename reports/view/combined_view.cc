@@ -5,7 +5,7 @@
 
 #include "model/combined/combined.h"
 #include "model/tree/run_description.h"
-#include "reports/tree/header.h"
+#include "reports/quality/quality_of.h"
 #include "reports/view/head.h"
 #include "reports/view/views.h"
 
@@ -84,6 +84,7 @@ Result<ViewData> ViewOf(model::Combined& combined) {
   data.Fact("command", model::CommandText(combined.meta.command));
   data.Fact("JVM", combined.counted.reader.meta().jvm.Title());
   DescribeRuns(*view, data);
+  DescribeQuality(QualityOf(combined, *view), data);
   ViewNames names;
   names.Of("(all threads)");
   std::vector<uint32_t> place;

@@ -4,8 +4,8 @@
 
 #include "model/tree/run_description.h"
 #include "profile/read/losses.h"
+#include "reports/quality/metric_text.h"
 #include "reports/tree/header.h"
-#include "reports/tree/metric_head.h"
 
 namespace jprof::reports {
 namespace {
@@ -84,6 +84,16 @@ void DescribeRun(const model::Source& source, ViewData& data) {
 void DescribeUncertainty(const model::Source& source, const model::Forest& forest, ViewData& data) {
   for (const model::MetricTotals& metric : forest.metrics) DescribeCorrection(source, metric, data);
   if (!source.refitted.empty()) data.Note(source.refitted);
+}
+
+void DescribeQuality(const Quality& quality, ViewData& data) {
+  json& facts = data["quality"] = json::array();
+  for (const Fact& fact : quality.facts) {
+    facts.push_back({{"name", fact.name},
+                     {"severity", NameOf(fact.severity)},
+                     {"value", fact.value},
+                     {"text", fact.text}});
+  }
 }
 
 json DescribeMetric(const model::MetricTotals& metric) {

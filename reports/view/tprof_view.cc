@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "profile/files/printable_text.h"
+#include "reports/quality/quality_of.h"
 #include "reports/ticks/annotate.h"
 #include "reports/view/head.h"
 #include "reports/view/views.h"
@@ -123,6 +124,7 @@ Result<ViewData> ViewOf(model::Recording& recording) {
     return WrongUse("{}: no samples were taken: nothing to show", recording.directory);
   ViewData data("tprof", recording.directory);
   DescribeRecording(recording, table, data);
+  DescribeQuality(QualityOf(recording, table), data);
   TickTree ticks(recording, table);
   for (const model::Tick& tick : table.ticks) ticks.Add(tick);
   const std::string annotations = AnnotationsOf(recording, table, ticks, data);

@@ -8,6 +8,7 @@
 #include "model/tree/node.h"
 #include "model/tree/trace_values.h"
 #include "profile/files/printable_text.h"
+#include "reports/quality/quality_of.h"
 #include "reports/view/head.h"
 #include "reports/view/time_columns.h"
 #include "reports/view/views.h"
@@ -85,6 +86,7 @@ Result<ViewData> ViewOfTrace(model::Source& source) {
   if (!added) return std::unexpected(added.error());
   DescribeRun(source, data);
   const model::TraceUnit unit = model::FirstMetric(source);
+  DescribeQuality(QualityOf(source, unit, model::Names(source.reader)), data);
   data["metrics"].push_back({{"name", unit.info.name},
                              {"unit", unit.info.unit},
                              {"kind", "time"},

@@ -5,6 +5,7 @@
 
 #include "common/shell_word.h"
 #include "reports/compare/compare.h"
+#include "reports/quality/quality_of.h"
 #include "reports/view/head.h"
 #include "reports/view/view.h"
 #include "reports/view/views.h"
@@ -103,6 +104,7 @@ Result<ViewData> ViewOf(model::Source& source) {
   ViewData data("tree", source.reader.directory());
   DescribeRun(source, data);
   DescribeUncertainty(source, *forest, data);
+  DescribeQuality(QualityOf(source, *forest), data);
   ViewNames names;
   ViewTree tree(forest->metrics.size());
   AddRows(source, *forest, names, tree);
@@ -122,6 +124,7 @@ Result<void> PrintView(model::Source& before, model::Source& after, Output& out)
                 fmt::format("{} and {}", before.reader.directory(), after.reader.directory()));
   DescribeSide(comparison->sides[0], "old", data);
   DescribeSide(comparison->sides[1], "new", data);
+  DescribeQuality(QualityOfBoth(*comparison), data);
   ViewNames names;
   const uint32_t all = names.Of("(all threads)");
   std::vector<uint32_t> place;

@@ -121,6 +121,10 @@ class Arc(unittest.TestCase):
         self.assertEqual((info["mode"], info["instructions"], info["branches"]["call"]),
                          ("itrace", self.total, CALLS))
 
+    def test_info_explains_the_quality(self):
+        self.assertRegex(self.jprof("info", "--quality", self.known).stdout,
+                         r"\Aquality of .*known.itrace: good\n")
+
     def test_view(self):
         for words in (["view", self.known, "-o", "v.html"],
                       ["report", "html", self.known, "-o", "v.html"]):
@@ -182,7 +186,8 @@ class Arc(unittest.TestCase):
             self.assertIn("cut off or damaged" if status == 0 else "is not a trace of jprof itrace",
                           done.stdout + done.stderr)
         os.remove(os.path.join(cut, "recording.json"))
-        self.assertIn("recording.json is missing", self.jprof("report", "arc", cut).stdout)
+        text = " ".join(self.jprof("report", "arc", cut).stdout.split())
+        self.assertIn("recording.json is missing", text)
 
     def test_a_file_that_is_longer_than_memory_is_read_up_to_its_hole(self):
         shutil.copytree(self.known, os.path.join(self.folder, "long.itrace"))

@@ -225,7 +225,35 @@ class Made(unittest.TestCase):
         self.assertTrue(after["calibrated"])
         self.assertEqual(after["raw"], before["raw"])
         self.assertGreater(after["removed"], 0)
-        self.assertIn(f"calibrated with {fits} (made 2026-01-01", self.report("--table", fits))
+        explained = self.run_jprof("info", "--quality", self.profile, "--table", fits)
+        self.assertIn(f"calibrated with {fits} (made 2026-01-01", " ".join(explained.split()))
+
+    def test_info_explains_the_quality(self):
+        text = self.run_jprof("info", "--quality", self.profile)
+        self.assertRegex(text, r"\Aquality of .*: fair\n\n major +UNCALIBRATED: ")
+        self.assertRegex(text, r"(?m)^ +to do +jprof calibrate$")
+        explained = json.loads(self.run_jprof("info", "--quality", self.profile, "--format", "json"))
+        reported = json.loads(self.report("--format", "json"))
+        self.assertEqual(explained["grade"], "fair")
+        self.assertEqual([fact["text"] for fact in explained["quality"]],
+                         [fact["text"] for fact in reported["quality"]])
+        self.assertIn("options of --quality",
+                      self.run_jprof("info", self.profile, "--uncalibrated", status=2))
+        self.run_jprof("info", "--quality", "nowhere", status=2)
+
+    def test_a_damaged_profile_is_evident_at_once(self):
+        with open(os.path.join(self.profile, "nodes"), "r+b") as nodes:
+            nodes.truncate(100)
+        head = self.report().splitlines()
+        self.assertTrue(any(line.startswith(" quality   poor: damaged: nodes:") for line in head),
+                        head)
+
+    def test_info_explains_the_quality_of_a_combined_profile(self):
+        combined, _, _ = self.combine()
+        facts = json.loads(self.run_jprof("info", "--quality", combined, "--format", "json"))
+        self.assertIn("one sampled run: intervals have counting statistics only",
+                      [fact["text"] for fact in facts["quality"]])
+        self.assertEqual(facts["grade"], "fair")
 
     def test_a_table_of_another_machine_needs_force(self):
         other = self.table("d", "other.json")
@@ -268,7 +296,7 @@ class Made(unittest.TestCase):
         text = self.run_jprof("report", "combined", combined)
         self.assertEqual(text, self.run_jprof("report", combined))
         self.assertRegex(text, r"(?m)^ 1 +1 +60 +0\.1 +0\.1 .* I:app/Main\.run\(\)V$")
-        self.assertIn("counting statistics only", text)
+        self.assertIn("intervals have counting statistics only", " ".join(text.split()))
         root = json.loads(self.run_jprof("report", "combined", combined, "--format", "json"))
         self.assertEqual([(node["level"], node["calls"], node["samples"])
                           for node in root["nodes"]], [(0, None, [5]), (1, 1, [60])])

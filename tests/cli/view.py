@@ -121,6 +121,8 @@ class View(unittest.TestCase):
         self.assertEqual(tree["self"], [(5, 70000)])
         self.assertEqual(bytes(tree["type"]), b"TI")
         self.assertTrue(any("UNCALIBRATED" in note for note in page.header["notes"]))
+        self.assertEqual([page.header["quality"][0][key] for key in ("name", "severity", "value")],
+                         ["uncalibrated", "major", 1])
 
     def test_damage_and_losses_are_on_the_first_screen(self):
         made.profile(self.path("cut.jprof"), node_count=9)
@@ -201,6 +203,7 @@ class View(unittest.TestCase):
         self.assertEqual(sum(page.tree()["self"][0]), 5)
         self.assertEqual(bytes(page.tree()["type"])[:4], b"PTMS")
         self.assertEqual(page.header["losses"], ["3 samples lost"])
+        self.assertIn("3 samples were lost", [fact["text"] for fact in page.header["quality"]])
         self.load("tp.html", "losses", "3 samples lost")
 
     def test_a_recording_without_samples_is_named(self):

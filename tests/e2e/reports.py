@@ -11,6 +11,11 @@ class ReportFailed(Exception):
     pass
 
 
+def quality(jprof, directory):
+    """What `jprof info --quality` says of a profile, as one line."""
+    return " ".join(child.run([jprof, "info", "--quality", directory]).stdout.split())
+
+
 def run_report(jprof, kind, directory, *options):
     done = child.run([jprof, "report", kind, *options, directory])
     if done.returncode != 0:

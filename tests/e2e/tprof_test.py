@@ -132,7 +132,7 @@ def stanzas(lab):
     out = os.path.join(lab.work, "stanzas")
     text = lab.tprof("-o", out, "--rate", "1000", "--", "sh", "-c",
                      "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done").stdout
-    total = int(re.search(r"total ticks: (\d+)", text).group(1))
+    total = int(re.search(r"(?m)^ ticks +(\d+) in all", text).group(1))
     parts = re.split(r"=+\n    \)\) (\w+)\n=+\n", text)[1:]
     names, bodies = parts[::2], parts[1::2]
     check(names == ["Process", "Process_Module", "Process_Module_Symbol", "Process_Thread",

@@ -29,7 +29,7 @@ def counted(lab, folder, name, *flags):
             if node["name"].startswith(name + "."):
                 method = node["name"].partition("(")[0]
                 calls[method] = calls.get(method, 0) + node["calls"]
-    texts = (done.stderr, reports.run_report(lab.jprof, "log-rt", profile),
+    texts = (done.stderr, reports.quality(lab.jprof, profile),
              lab.cli("info", profile).stdout)
     return texts, calls, report["losses"]
 
@@ -112,7 +112,7 @@ def compiled_without_probes(lab):
             profile = os.path.join(folder, "p.jprof")
             done = lab.cli("calltree", "--counter", "probe", "--agent", lab.agent, "-o", profile,
                            "--", *lab.command("Unprobed", flags=flags))
-            texts = done.stderr, reports.run_report(lab.jprof, "log-rt", profile)
+            texts = done.stderr, reports.quality(lab.jprof, profile)
             losses = reports.log_rt(lab.jprof, profile)["losses"]
         names = " ".join(texts[0].split()).partition("methods were compiled without probes:")[2]
         if done.returncode != 0 or "Unprobed.unprobed" not in names or ".probed" in names:
@@ -133,7 +133,7 @@ def compiled_code_is_not_reported(lab):
         profile = os.path.join(folder, "p.jprof")
         done = lab.cli("calltree", "--counter", "probe", "--agent", lab.agent, "-o", profile, "--",
                        *lab.command("Unprobed", flags=flags), env=first)
-        texts = done.stderr, reports.run_report(lab.jprof, "log-rt", profile)
+        texts = done.stderr, reports.quality(lab.jprof, profile)
     said = "calls in compiled code may be missing: this JVM does not report compiled code"
     return [f"status {done.returncode}: {text[-700:]}" for text in texts
             if done.returncode != 0 or said not in " ".join(text.split())]

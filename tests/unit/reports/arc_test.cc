@@ -9,8 +9,10 @@
 #include <set>
 #include <sstream>
 
+#include "reports/quality/quality_of.h"
 #include "reports/report_list.h"
 #include "tests/unit/reports/arc_recording_made.h"
+#include "tests/unit/reports/demo_profile.h"
 
 namespace jprof::reports {
 namespace {
@@ -21,12 +23,6 @@ Result<std::string> PrintedArc(const fs::path& directory, const Options& options
   auto arcs = model::OpenArcRecording(directory);
   if (!arcs) return std::unexpected(arcs.error());
   return PrintedText([&](Output& out) { return PrintArc(*arcs, options, out); });
-}
-
-std::string Replaced(std::string text, const std::string& what, const std::string& by) {
-  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what))
-    text.replace(at, what.size(), by);
-  return text;
 }
 
 struct ArcCase {
@@ -125,8 +121,30 @@ TEST(ArcReport, ATruncatedTraceIsALoss) {
     const std::string text = printed ? *printed : printed.error().message;
     EXPECT_NE(text.find("branches"), std::string::npos) << size;
     if (!printed) continue;
-    EXPECT_NE(text.find(" lost      damaged: "), std::string::npos) << text;
+    EXPECT_NE(text.find(" quality   poor: damaged: "), std::string::npos) << text;
   }
+}
+
+TEST(ArcReport, TheQualityIsGradedByShares) {
+  const MadeArcRecording made;
+  auto arcs = model::OpenArcRecording(made.directory());
+  ASSERT_TRUE(arcs);
+  model::ArcTrace trace = model::WalkArcs(*arcs);
+  const auto severity = [&](std::string_view name) {
+    const Quality quality = QualityOf(*arcs, trace);
+    const auto fact = std::ranges::find(quality.facts, name, &Fact::name);
+    return fact == quality.facts.end() ? "none" : std::string(NameOf(fact->severity));
+  };
+  EXPECT_EQ(severity("unnamed_code"), "minor");  // 7 of 46 instructions
+  trace.instructions = 7 * 5;
+  EXPECT_EQ(severity("unnamed_code"), "major");
+  trace.instructions = 7 * 101;
+  EXPECT_EQ(severity("unnamed_code"), "info");
+  EXPECT_EQ(severity("before"), "info");
+  EXPECT_EQ(severity("left"), "none");
+  EXPECT_EQ(severity("damaged"), "none");
+  trace.left = 3;
+  EXPECT_EQ(severity("left"), "info");
 }
 
 // Whatever bytes are changed, the numbers stay consistent.

@@ -157,8 +157,7 @@ class MadeCombined {
     std::fclose(file);
     printed.text.assign(text, size);
     std::free(text);
-    if (const size_t at = printed.text.find(directory_.string()); at != std::string::npos)
-      printed.text.replace(at, directory_.string().size(), "demo.jprof");
+    printed.text = Replaced(printed.text, directory_.string(), "demo.jprof");
     return printed;
   }
 

@@ -100,7 +100,8 @@ TEST_F(Damage, CutAndMissingFiles) {
 TEST_F(Damage, IsNamedInTheReport) {
   Save(profile::kNodesFile, files_[profile::kNodesFile].substr(0, 1000));
   const Printed text = Print("log-rt", directory_, {});
-  EXPECT_NE(text.text.find("damaged   nodes: cut off: call tree nodes are missing: 15 of "),
+  EXPECT_NE(text.text.find(
+                "quality   poor: damaged: nodes: cut off: call tree nodes are missing: 15 of "),
             std::string::npos);
   const auto json =
       nlohmann::json::parse(Print("log-rt", directory_, {.format = Format::kJson}).text);

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <random>
+#include <sstream>
 #include <string>
 
 #include "calibrate/model/table.h"
@@ -99,6 +100,21 @@ inline profile::SyntheticProfile RandomProfile(unsigned seed, int threads, int e
     ++depth[thread];
   }
   return made;
+}
+
+// Returns the text with `by` in place of each `what`.
+inline std::string Replaced(std::string text, const std::string& what, const std::string& by) {
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
+  return text;
+}
+
+// Returns the words of the text with one blank between them, whatever lines they were on.
+inline std::string Unwrapped(const std::string& text) {
+  std::istringstream words(text);
+  std::string line;
+  for (std::string word; words >> word;) line += (line.empty() ? "" : " ") + word;
+  return line;
 }
 
 struct Printed {

@@ -58,9 +58,7 @@ TEST_P(Golden, IsAsWritten) {
                           one.calibrated ? std::optional(DemoTable()) : std::nullopt);
   fs::remove_all(directory);
   ASSERT_TRUE(printed.result) << printed.result.error().message;
-  if (const size_t at = printed.text.find(directory.string()); at != std::string::npos) {
-    printed.text.replace(at, directory.string().size(), "demo.jprof");
-  }
+  printed.text = Replaced(printed.text, directory.string(), "demo.jprof");
 
   const fs::path golden = fs::path(__FILE__).parent_path() / "../../golden" / one.golden;
   if (std::getenv("JPROF_UPDATE_GOLDEN") != nullptr) std::ofstream(golden) << printed.text;

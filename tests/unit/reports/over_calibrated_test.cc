@@ -61,7 +61,7 @@ TEST(OverCalibrated, ASmallRowIsHidden) {
 TEST(OverCalibrated, AShareAbove100IsPrintedWithItsReason) {
   constexpr char kReason[] = "above 100 %: rows that fell below 0 take 1504 ns off the whole";
   for (const char* report : {"log-rt", "methods"}) {
-    const std::string text = PrintedLoop(report, {});
+    const std::string text = Unwrapped(PrintedLoop(report, {}));
     EXPECT_NE(text.find(kReason), std::string::npos) << text;
   }
   const std::string markdown = PrintedLoop("methods", {.format = Format::kMarkdown});

@@ -125,9 +125,10 @@ TEST_F(Refit, ReportsSayThatAnOldTableHasNoEnds) {
   WriteCounted();
   calibrate::Table table = Trained();
   const std::string says = "the error is without overlap and lost inlining";
-  EXPECT_EQ(Print("log-rt", Path("counted"), {}, table).text.find(says), std::string::npos);
+  const Options options = {.format = Format::kJson};  // the head has the worst facts only
+  EXPECT_FALSE(Print("log-rt", Path("counted"), options, table).text.contains(says));
   table.version = 2;
-  EXPECT_NE(Print("log-rt", Path("counted"), {}, table).text.find(says), std::string::npos);
+  EXPECT_TRUE(Print("log-rt", Path("counted"), options, table).text.contains(says));
 }
 
 TEST_F(Refit, NamesWhatIsMissing) {

@@ -1,0 +1,97 @@
+#include "reports/quality/quality.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "profile/files/printable_text.h"
+
+namespace jprof::reports {
+namespace {
+
+struct SeverityRow {
+  std::string_view name, grade;
+};
+constexpr SeverityRow kSeverities[] = {
+    {"info", "good"}, {"minor", "good"}, {"major", "fair"}, {"severe", "poor"}};
+
+const SeverityRow& RowOf(Severity severity) { return kSeverities[static_cast<size_t>(severity)]; }
+
+bool IsInsideCharacter(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
+// Shortens a text for the line of a head to its two ends: a path may be in the middle. The text is
+// printable UTF-8, and is not cut within a character.
+std::string ShortFact(const std::string& text) {
+  constexpr size_t kLongest = 80, kBegin = 47, kEnd = 30;
+  if (text.size() <= kLongest) return text;
+  size_t begin = kBegin, end = text.size() - kEnd;
+  while (begin > 0 && IsInsideCharacter(text[begin])) --begin;
+  while (end < text.size() && IsInsideCharacter(text[end])) ++end;
+  return text.substr(0, begin) + "..." + text.substr(end);
+}
+
+}  // namespace
+
+void Quality::Add(std::vector<Fact> more) {
+  for (Fact& fact : more) {
+    fact.text = profile::CleanText(fact.text);
+    fact.detail = profile::CleanText(fact.detail);
+    fact.advice = profile::CleanText(fact.advice);
+    facts.push_back(std::move(fact));
+  }
+  std::ranges::stable_sort(facts, std::greater(), &Fact::severity);
+}
+
+void Quality::AddOf(std::string_view label, const Quality& one) {
+  std::vector<Fact> labelled = one.facts;
+  for (Fact& fact : labelled) fact.text = fmt::format("{}: {}", label, fact.text);
+  Add(std::move(labelled));
+}
+
+std::string_view GradeOf(Severity worst) { return RowOf(worst).grade; }
+
+std::string_view NameOf(Severity severity) { return RowOf(severity).name; }
+
+std::string QualityText(const Quality& quality) {
+  constexpr size_t kShown = 3;
+  std::string text(GradeOf(quality.worst()));
+  if (quality.worst() == Severity::kInfo) return text;
+  text += quality.worst() == Severity::kMinor ? ", but: " : ": ";
+  const auto is_told = [](const Fact& fact) { return fact.severity != Severity::kInfo; };
+  const auto told = static_cast<size_t>(std::ranges::count_if(quality.facts, is_told));
+  for (size_t i = 0; i < std::min(told, kShown); ++i)
+    text += (i > 0 ? "; " : "") + ShortFact(quality.facts[i].text);
+  if (told > kShown) text += fmt::format("; and {} more", told - kShown);
+  return text;
+}
+
+void JsonFact(const Fact& fact, JsonWriter& json) {
+  json.Member("name", fact.name);
+  json.Member("severity", NameOf(fact.severity));
+  json.Key("value");
+  json.Shortest(fact.value);
+  json.Member("text", fact.text);
+}
+
+void JsonQuality(const Quality& quality, JsonWriter& json) {
+  json.Key("quality");
+  json.StartArray();
+  for (const Fact& fact : quality.facts) {
+    json.StartObject();
+    JsonFact(fact, json);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+Severity Graded(double value, const Limits& limits) {
+  if (value >= limits.severe) return Severity::kSevere;
+  if (value >= limits.major) return Severity::kMajor;
+  return value >= limits.minor ? Severity::kMinor : Severity::kInfo;
+}
+
+std::string Counted(uint64_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+}  // namespace jprof::reports

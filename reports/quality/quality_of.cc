@@ -1,0 +1,57 @@
+#include "reports/quality/quality_of.h"
+
+#include "profile/read/reader_trace.h"
+#include "reports/quality/profile_facts.h"
+
+namespace jprof::reports {
+namespace {
+
+// Reads all events, as only that finds the damages of a trace.
+Result<Quality> OfTrace(model::Source& source) {
+  const auto read =
+      profile::ReadTrace(source.reader, [](const profile::TraceEvent&) { return true; });
+  if (!read) return std::unexpected(read.error());
+  const model::Names names(source.reader);
+  return QualityOf(source, model::FirstMetric(source), names);
+}
+
+Result<Quality> Load(model::Source& source) {
+  if (source.reader.meta().is(Mode::kTrace)) return OfTrace(source);
+  const auto forest = model::LoadForest(source, {});
+  if (!forest) return std::unexpected(forest.error());
+  return QualityOf(source, *forest);
+}
+
+Result<Quality> Load(model::Combined& combined) {
+  const auto view = model::LoadCombined(combined);
+  if (!view) return std::unexpected(view.error());
+  return QualityOf(combined, *view);
+}
+
+Result<Quality> Load(model::Recording& recording) {
+  const model::TickTable table = model::NameTicks(recording);
+  return QualityOf(recording, table);
+}
+
+Result<Quality> Load(model::ArcRecording& arcs) {
+  const model::ArcTrace trace = model::WalkArcs(arcs);
+  return QualityOf(arcs, trace);
+}
+
+}  // namespace
+
+Quality QualityOf(const model::Source& source, const model::Forest& forest) {
+  return QualityOfProfile({source, forest.metrics, &forest.names, &forest});
+}
+
+Quality QualityOf(const model::Source& source, const model::TraceUnit& unit,
+                  const model::Names& names) {
+  const model::MetricTotals metric = {.info = unit.info, .calibrated = unit.table != nullptr};
+  return QualityOfProfile({source, {&metric, 1}, &names});
+}
+
+Result<Quality> LoadQuality(model::Input& input) {
+  return std::visit([](auto& opened) { return Load(opened); }, input);
+}
+
+}  // namespace jprof::reports

@@ -1,0 +1,25 @@
+// Finds how far the numbers of any input can be trusted.
+#pragma once
+
+#include "model/open/open.h"
+#include "model/tree/trace_values.h"
+#include "reports/quality/quality.h"
+
+namespace jprof::reports {
+
+// Each returns the facts of what was loaded. Facts about files that cannot be read are complete
+// only if everything was read.
+Quality QualityOf(const model::Source& source, const model::Forest& forest);
+Quality QualityOf(const model::Source& source, const model::TraceUnit& unit,
+                  const model::Names& names);
+Quality QualityOf(const model::Combined& combined, const model::CombinedView& view);
+Quality QualityOf(const model::Recording& recording, const model::TickTable& table);
+Quality QualityOf(const model::ArcRecording& arcs, const model::ArcTrace& trace);
+
+// Loads what was opened and returns its facts. Fails if it cannot be read.
+Result<Quality> LoadQuality(model::Input& input);
+
+// Returns "2 runs, 1000 stacks per second of CPU time, ...": a run, for the facts and the head.
+std::string RunText(const model::RunSummary& summary);
+
+}  // namespace jprof::reports
