@@ -1,4 +1,6 @@
 // `jprof compare`: compares the flat and the contextual view of a profile, or two profiles.
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -12,6 +14,7 @@
 #include "cli/shared/report_options.h"
 #include "cli/shared/usage_error.h"
 #include "common/errno_text.h"
+#include "common/shell_word.h"
 #include "reports/compare/compare.h"
 
 namespace jprof::cli {
@@ -37,14 +40,6 @@ Result<Format> FormatOf(const CompareArguments& arguments) {
   return static_cast<Format>(*format);
 }
 
-// Opens a profile. Fails for a combined profile, of which the user has to choose a run.
-Result<model::Source> OpenOne(const std::string& directory, const TableChoice& table) {
-  if (!directory.empty()) {  // the newest profile is one
-    if (auto one = CheckOneProfile(directory); !one) return std::unexpected(one.error());
-  }
-  return OpenProfile(directory, table);
-}
-
 template <typename Compared>
 Result<void> PrintAs(Format format, const Compared& compared,
                      const reports::CompareOptions& options, reports::Output& out) {
@@ -62,6 +57,13 @@ Result<void> PrintAs(Format format, const Compared& compared,
   return out.Finish();
 }
 
+std::string ViewCommandOf(const CompareArguments& arguments) {
+  std::string command = "jprof view";
+  for (const std::string& profile : {arguments.a, arguments.b})
+    if (!profile.empty()) command += " " + ShellWord(profile);
+  return command;
+}
+
 // Opens --out only when there is something to write.
 template <typename Compared>
 Result<void> Print(const CompareArguments& arguments, Format format,
@@ -69,7 +71,10 @@ Result<void> Print(const CompareArguments& arguments, Format format,
   if (!compared) return std::unexpected(compared.error());
   if (arguments.out.empty()) {
     reports::Output out(stdout, reports::ShowsColour(stdout));
-    return PrintAs(format, *compared, arguments.options, out);
+    auto printed = PrintAs(format, *compared, arguments.options, out);
+    if (printed && format == Format::kText && isatty(STDOUT_FILENO) != 0)
+      PrintNext(ViewCommandOf(arguments));
+    return printed;
   }
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
       std::fopen(arguments.out.c_str(), "we"), std::fclose);
@@ -84,14 +89,14 @@ Result<void> Run(CompareArguments arguments) {
   const Result<Format> format = FormatOf(arguments);
   if (!format) return std::unexpected(format.error());
   if (arguments.options.top == 0) return WrongUse("--top must be at least 1");
-  Result<model::Source> a = OpenOne(arguments.a, arguments.table);
+  Result<model::Source> a = OpenComparable(arguments.a, arguments.table);
   if (!a) return std::unexpected(a.error());
   if (arguments.b.empty()) {
     if (arguments.options.absolute)
       return WrongUse("--absolute requires two profiles: jprof compare A B --absolute");
     return Print(arguments, *format, CompareWithin(*a, arguments.options));
   }
-  Result<model::Source> b = OpenOne(arguments.b, arguments.table);
+  Result<model::Source> b = OpenComparable(arguments.b, arguments.table);
   if (!b) return std::unexpected(b.error());
   return Print(arguments, *format, CompareTwo(*a, *b, arguments.options));
 }
@@ -102,9 +107,8 @@ Action CompareCommand(CommandLine line, const Command&) {
   auto arguments = std::make_shared<CompareArguments>();
   line.Footer(
       "Examples:\n"
-      "  jprof compare app.jprof                      which callers make methods hot, and what the "
-      "flat profile hides\n"
-      "  jprof compare before.jprof after.jprof       differences, and which of them are noise\n"
+      "  jprof compare before.jprof after.jprof       what became slower, and what is noise\n"
+      "  jprof compare app.jprof                      which callers make methods hot\n"
       "  jprof compare exact.jprof sampled.jprof      callflow and sampling of the same program\n"
       "  jprof compare a.jprof b.jprof -o diff.html   the same as a page for a browser");
   line.Option("A", arguments->a, "PROFILE",

@@ -90,10 +90,14 @@ Action InfoCommand(CommandLine line, const Command&) {
     std::string format = "text";
   };
   auto arguments = std::make_shared<Arguments>();
+  line.Footer(
+      "Examples:\n"
+      "  jprof info app.jprof                       what was recorded, and what was lost\n"
+      "  jprof info app.jprof --format json         for programs");
   line.Option("DIR", arguments->directory, "PROFILE",
               "a profile, a combined one, or a trace of jprof itrace")
       .Required();
-  line.Option("--format", arguments->format, "F", "text or json (default text)")
+  line.Option("--format", arguments->format, "text|json", "text (default) or json")
       .OneOf({"text", "json"});
   return [arguments] { return StatusOf(Run(arguments->directory, arguments->format == "json")); };
 }
