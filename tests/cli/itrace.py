@@ -239,7 +239,7 @@ class Ends(InFolder):
         program = self.build("c.c", C)
         said = itrace("-o", "t.itrace", "--", program, "100")
         self.assertEqual(said.returncode, 3, said.stderr)
-        self.assertIn("next: jprof report arc t.itrace", said.stderr)
+        self.assertIn("jprof: next:    jprof report t.itrace", said.stderr)
         self.assertEqual(sorted(os.listdir("t.itrace")), ["branches", "recording.json", "samples"])
         with open("t.itrace/recording.json", encoding="utf-8") as file:
             meta = json.load(file)
