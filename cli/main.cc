@@ -9,9 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/shared/command_tree.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/unknown_argument.h"
 #include "cli/shared/usage_error.h"
+#include "cli/shell/help_text.h"
 #include "cli/start_page.h"
 
 namespace jprof::cli {
@@ -24,67 +26,91 @@ struct Subcommand {
   Action (*declare)(CommandLine line, const Command& command);
 };
 
-constexpr char kPrepare[] = "Prepare";
-constexpr char kProfile[] = "Profile Java programs";
-constexpr char kMeasure[] = "Measure any program";
+constexpr char kProfile[] = "Profile Java and C++";
 constexpr char kRead[] = "Read results";
+constexpr char kMeasure[] = "Measure any program";
+constexpr char kPrepare[] = "Prepare";
 constexpr char kControl[] = "Control running JVMs";
 constexpr char kShell[] = "Shell";
 
 // The subcommands in the order of the help.
 constexpr Subcommand kSubcommands[] = {
-    {kPrepare, "doctor",
-     "Checks this machine and its JVMs: what works, what does not, and what to do about it",
-     DoctorCommand},
-    {kPrepare, "calibrate",
-     "Measures the profiler's overhead on this machine and JVM, so that reports can subtract it",
-     CalibrateCommand},
     {kProfile, "profile",
-     "Runs a program sampled and counted, and reports exact calls with production times",
+     "Runs a Java program three times, and prints where its time goes, how often everything is "
+     "called, and by whom",
      ProfileCommand},
-    {kProfile, "callflow", "Records calls and metrics of every calling context", CallflowCommand},
-    {kProfile, "calltree", "Records calls only, at the lowest overhead", CalltreeCommand},
-    {kProfile, "trace", "Records every entry and exit in order", TraceCommand},
-    {kProfile, "scs", "Samples the stacks of Java threads, by time or at events", ScsCommand},
+    {kProfile, "scs",
+     "Samples what the threads of a JVM do, also of one that runs: where they spend time, allocate "
+     "or wait",
+     ScsCommand},
+    {kProfile, "calltree", "Counts every call of Java or C++ by caller; fast, without times",
+     CalltreeCommand},
+    {kProfile, "callflow",
+     "Measures every call of Java or C++ by caller: time, cycles, cache misses; after `jprof "
+     "calibrate`",
+     CallflowCommand},
+    {kProfile, "trace", "Records every call and return of Java or C++ in order", TraceCommand},
+    {kRead, "report", "Prints a result as text: calls and times by caller, or by method",
+     ReportCommand},
+    {kRead, "view", "Shows a result in the browser: flame graph, trees and tables in one HTML file",
+     ViewCommand},
+    {kRead, "compare", "Shows what became slower or faster between two results, and what is noise",
+     CompareCommand},
+    {kRead, "info", "Describes a result: program, JVM, what was recorded, what was lost",
+     InfoCommand},
+    {kRead, "merge", "Adds up the results of several processes or runs", MergeCommand},
+    {kRead, "combine",
+     "Joins results of calltree and of scs in one, as `jprof profile` does for a program that can "
+     "run again",
+     CombineCommand},
+    {kRead, "export",
+     "Writes a result for other tools: pprof, callgrind, speedscope, Perfetto, SQLite, ...",
+     ExportCommand},
+    {kRead, "push", "Sends a result to a server of continuous profiling: Pyroscope or Parca",
+     PushCommand},
     {kMeasure, "tprof",
-     "Samples the whole machine, processes or a command, with names of jitted code", TprofCommand},
-    {kMeasure, "itrace", "Traces the instructions of threads, exactly and without counters",
+     "Samples the whole machine, processes or a command: which programs, libraries and functions "
+     "use the CPUs",
+     TprofCommand},
+    {kMeasure, "itrace", "Counts every instruction of a program exactly, by function and caller",
      ItraceCommand},
-    {kMeasure, "stat", "Runs a command and counts events per thread", StatCommand},
-    {kMeasure, "ptt", "Counts events per thread of a process tree, the machine or a command",
+    {kMeasure, "stat", "Runs a command and counts CPU time, page faults, cycles, ... by thread",
+     StatCommand},
+    {kMeasure, "ptt", "Counts the same of running processes or the machine, while they run",
      PttCommand},
-    {kMeasure, "cpi", "Measures cycles per instruction of a command or an interval", CpiCommand},
-    {kMeasure, "events", "Lists, searches and describes the events that can be counted",
-     EventsCommand},
+    {kMeasure, "cpi", "Measures cycles per instruction of a command or the machine", CpiCommand},
     {kMeasure, "metrics", "Lists what this machine can measure, and how to enable the rest",
      MetricsCommand},
-    {kRead, "report",
-     "Prints a report of a profile: its calling contexts, methods or events, or an HTML page",
-     ReportCommand},
-    {kRead, "view",
-     "Shows a profile as flame graph, trees and tables in the browser: one HTML file", ViewCommand},
-    {kRead, "combine",
-     "Makes one profile of a counted profile and sampled ones, as `jprof profile` does",
-     CombineCommand},
-    {kRead, "merge", "Makes one profile of those of several processes, ranks or runs",
-     MergeCommand},
-    {kRead, "compare", "Compares the flat and the contextual view of a profile, or two profiles",
-     CompareCommand},
-    {kRead, "export",
-     "Writes a profile for other tools: pprof, callgrind, speedscope, Perfetto, SQLite, ...",
-     ExportCommand},
-    {kRead, "push", "Sends a profile to a server of continuous profiling: Pyroscope or Parca",
-     PushCommand},
-    {kRead, "info", "Describes a profile: run, JVM, metrics, counts, losses", InfoCommand},
-    {kRead, "a2n", "Resolves addresses to functions and source lines, like addr2line", A2nCommand},
+    {kMeasure, "events", "Lists, searches and describes the events that can be counted",
+     EventsCommand},
+    {kMeasure, "a2n", "Names the function and source line at an address, like addr2line",
+     A2nCommand},
+    {kPrepare, "doctor",
+     "Checks what works on this machine and with its JVMs, and how to get the rest", DoctorCommand},
+    {kPrepare, "calibrate",
+     "Measures what recording a call costs here, so that callflow can subtract it",
+     CalibrateCommand},
     {kControl, "ps", "Lists the JVMs that run", PsCommand},
+    {kControl, "ctl", "Starts, stops, resets or queries the recording in a running JVM",
+     CtlCommand},
     {kControl, "detach", "Ends a recording of a running JVM whose command was killed",
      DetachCommand},
-    {kControl, "ctl", "Starts, stops, flushes, resets or queries the recording in a running JVM",
-     CtlCommand},
     {kShell, "completion", "Prints the completion script for bash, zsh or fish", CompletionCommand},
     {kShell, "man", "Prints the manual page of a command", ManCommand},
 };
+
+// Prints the help of a command from the same data as its manual page.
+std::string Help(const CLI::App* app, const std::string&, CLI::AppFormatMode) {
+  return HelpText(TreeOf(*app));
+}
+
+constexpr char kExamples[] = R"(Examples:
+  jprof profile -- java -jar app.jar     where the time of a Java program goes
+  jprof view app.jprof                   the result in the browser
+  jprof scs --pid 1234 --duration 30     a JVM that runs; `jprof ps` lists them
+  jprof tprof -- ./app                   a program in any language
+  jprof compare old.jprof new.jprof      what became slower
+  jprof doctor                           what works on this machine)";
 
 void AddSubcommands(CLI::App& app, const Command& command, int& exit_code) {
   for (const Subcommand& row : kSubcommands) {
@@ -105,20 +131,16 @@ Command TakeCommand(int& argc, char** argv) {
 }
 
 int Main(int argc, char** argv) {
-  CLI::App app("jprof: exact call trees of Java programs, with the profiler's overhead subtracted",
+  CLI::App app("jprof: shows where Java and C++ programs spend their time, and who calls what",
                "jprof");
-  app.set_version_flag("--version", "jprof " JPROF_VERSION);
+  app.set_help_flag("-h,--help", "print this help");
+  app.set_version_flag("--version", "jprof " JPROF_VERSION, "print the version");
   app.require_subcommand(0, 1);
-  app.footer(
-      "Examples:\n"
-      "  jprof doctor                           what works on this machine, and what is missing\n"
-      "  jprof calibrate                        once for each JVM\n"
-      "  jprof profile -- java -jar app.jar     exact calls and production times of a program\n"
-      "  jprof report app.jprof                 its report again\n"
-      "  jprof view app.jprof                   as flame graph and tables, in the browser");
+  app.formatter_fn(Help);
   int exit_code = 0;
   const Command command = TakeCommand(argc, argv);
   AddSubcommands(app, command, exit_code);
+  app.footer(kExamples);  // the commands would inherit it
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -130,8 +152,13 @@ int Main(int argc, char** argv) {
     PrintError(error.what());
     return 1;
   }
-  if (app.get_subcommands().empty()) PrintStartPage(TreeOf(app));
-  return exit_code;
+  if (!app.get_subcommands().empty()) return exit_code;
+  if (command.empty()) {
+    PrintStartPage(TreeOf(app));
+    return 0;
+  }
+  PrintError("name a command before the --: jprof profile -- " + command.front() + " ...");
+  return 2;
 }
 
 }  // namespace

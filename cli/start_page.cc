@@ -5,33 +5,27 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "calibrate/store/table_store.h"
 #include "cli/shared/profile_source.h"
 #include "record/place/recording_summary.h"
 
 namespace jprof::cli {
 namespace {
 
-constexpr char kFirstCommands[] = R"(
-First:
-  jprof doctor                         what works on this machine, and how to get the rest
-  jprof calibrate                      once for each JVM: what profiling costs, to be subtracted
-  jprof profile -- java -jar app.jar   runs the program three times, prints its call tree
+constexpr char kQuestions[] = R"(
+My Java program is slow       jprof profile -- java -jar app.jar
+A build or test is slow       jprof profile -- mvn test
+A server that runs is slow    jprof ps, then jprof scs --pid PID --duration 30
+My C or C++ program is slow   jprof tprof -- ./app
+The whole machine is busy     jprof tprof --duration 10
+What became slower?           jprof compare before.jprof after.jprof
+Show me a result              jprof report app.jprof, jprof view app.jprof
+What works on this machine?   jprof doctor
 
-Commands:
+All commands:
 )";
 
 constexpr char kMoreHelp[] = R"(Help: jprof --help, jprof COMMAND --help, man jprof
 )";
-
-std::string Situation(const StartValues& values) {
-  std::string text;
-  if (values.tables == 0)
-    text += "No calibration table yet: run jprof calibrate, or jprof profile, which needs none\n";
-  if (!values.profile.empty())
-    text += fmt::format("Newest profile here: jprof report {0}, jprof view {0}\n", values.profile);
-  return text;
-}
 
 }  // namespace
 
@@ -48,17 +42,18 @@ std::vector<std::string> GroupLines(const CommandNode& root) {
   return lines;
 }
 
-std::string StartPage(const CommandNode& root, const StartValues& values) {
-  std::string text = root.description + "\n" + kFirstCommands;
+std::string StartPage(const CommandNode& root, const std::string& newest_profile) {
+  std::string text = root.description + "\n" + kQuestions;
   for (const std::string& line : GroupLines(root)) text += "  " + line + "\n";
-  return text + "\n" + Situation(values) + kMoreHelp;
+  text += "\n";
+  if (!newest_profile.empty())
+    text += fmt::format("Newest profile here: jprof report {0}, jprof view {0}\n", newest_profile);
+  return text + kMoreHelp;
 }
 
 void PrintStartPage(const CommandNode& root) {
   const std::string profile = FindNewestProfile(/*combined=*/true);
-  const StartValues values = {.tables = calibrate::StoredTables().size(),
-                              .profile = profile.empty() ? "" : record::DisplayPath(profile)};
-  fmt::print("{}", StartPage(root, values));
+  fmt::print("{}", StartPage(root, profile.empty() ? "" : record::DisplayPath(profile)));
 }
 
 }  // namespace jprof::cli

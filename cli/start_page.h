@@ -8,17 +8,13 @@
 
 namespace jprof::cli {
 
-struct StartValues {
-  size_t tables = 0;    // calibration tables of this user
-  std::string profile;  // the newest profile in the working directory; "" if there is none
-};
-
 // Returns the groups with their commands, in the order of the help:
 // "Read results   report, combine, info".
 std::vector<std::string> GroupLines(const CommandNode& root);
 
-// Returns the whole text. Pure.
-std::string StartPage(const CommandNode& root, const StartValues& values);
+// Returns the whole text: which command is for which question, and all commands. `newest_profile`
+// is that of the working directory, "" if there is none. Pure.
+std::string StartPage(const CommandNode& root, const std::string& newest_profile);
 
 // Prints the page for this user and the working directory.
 void PrintStartPage(const CommandNode& root);

@@ -9,9 +9,13 @@ namespace {
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
+// Returns the length without the dashes of an option, which all options have in common.
+int Letters(std::string_view word) {
+  return static_cast<int>(std::ranges::count_if(word, [](char c) { return c != '-'; }));
+}
+
 bool Begins(std::string_view word, std::string_view choice) {
-  const bool long_enough = std::ranges::count_if(word, [](char c) { return c != '-'; }) >= 3;
-  return long_enough && word.size() <= choice.size() &&
+  return Letters(word) >= 3 && word.size() <= choice.size() &&
          EditDistance(word, choice.substr(0, word.size())) == 0;
 }
 
@@ -48,8 +52,7 @@ std::optional<std::string_view> Nearest(std::string_view word,
     best = choice;
     least = distance;
   }
-  if (best && least * 2 > static_cast<int>(std::max(word.size(), best->size())))
-    return std::nullopt;
+  if (best && least * 2 > std::max(Letters(word), Letters(*best))) return std::nullopt;
   return best;
 }
 

@@ -72,6 +72,10 @@ enum Commands : uint8_t {
 };
 Commands CommandOf(Mode mode);
 
+inline constexpr char kWhatIsRecorded[] = "What is recorded";
+inline constexpr char kMemory[] = "Memory";
+inline constexpr char kRarelyNeeded[] = "Rarely needed";
+
 struct Option {
   std::string_view name;
   std::string_view aliases;   // separated by blanks
@@ -80,6 +84,7 @@ struct Option {
   Target target;
   uint8_t commands;  // the set of Commands that have the flag
   std::string_view help;
+  const char* group = "Options";  // the heading of the command's help
 
   bool TakesValue() const { return !argument.empty(); }
   bool NeedsValue() const { return TakesValue() && !argument.starts_with('['); }

@@ -266,7 +266,7 @@ Action A2nCommand(CommandLine line, const Command&) {
   line.Flag("--mangled", arguments->mangled, "Do not demangle C++ and Rust names");
   line.Flag("-q,--quiet", arguments->quiet, "Do not report on stderr why names are missing");
   line.Flag("--timing", arguments->timing, "Report the elapsed time on stderr");
-  line.Option("--format", arguments->format, "F",
+  line.Option("--format", arguments->format, "text|json",
               "text (default), or json: one object per line, always with functions")
       .OneOf({"text", "json"});
   line.Option("--debug-folder", arguments->options.debug_folders, "DIR",
@@ -279,8 +279,8 @@ Action A2nCommand(CommandLine line, const Command&) {
       "  jprof a2n -e /lib/x86_64-linux-gnu/libc.so.6 -f "
       "-i 26e50   one address with inlined functions\n"
       "  jprof a2n -e ./server -f < addresses                       many, one per line\n"
-      "  jprof a2n -p 4711 -f 7f3a5c0e1234                          in a running process, with JIT "
-      "code from its perf map\n"
+      "  jprof a2n -p 4711 -f 7f3a5c0e1234                          "
+      "in a running process, with its JIT code\n"
       "  jprof a2n -p 4711 --format json 7f3a5c0e1234 "
       "| jq .        with module, symbol and offset");
   return [arguments] {

@@ -12,10 +12,13 @@
 #include "calibrate/store/table_store.h"
 #include "cli/commands/calibration_text.h"
 #include "cli/shared/commands.h"
+#include "cli/shared/profile_source.h"
 #include "cli/shared/report_options.h"
 #include "cli/shared/usage_error.h"
+#include "options/option_table.h"
 #include "profile/files/printable_text.h"
 #include "record/calibrate/calibration.h"
+#include "record/place/recording_summary.h"
 #include "record/run/interrupt_cost.h"
 #include "record/run/interruption.h"
 #include "reports/combined/refit_report.h"
@@ -57,12 +60,20 @@ Result<int> TrainAndPrint(calibrate::Plan plan, const record::CalibrationRequest
   return StatusOf(out.Finish());
 }
 
+// Names the report of the newest profile, which the new table may correct.
+void PrintNextCommand() {
+  const std::string profile = FindNewestProfile(/*combined=*/false);
+  PrintNext(profile.empty() ? "jprof callflow -- java -jar app.jar"
+                            : "jprof report " + record::DisplayPath(profile));
+}
+
 Result<int> Calibrate(const record::CalibrationRequest& request) {
   auto plans = record::PlanCalibration(request);
   if (!plans) return std::unexpected(plans.error());
   for (calibrate::Plan& plan : *plans) {
     if (auto done = TrainAndPrint(std::move(plan), request); !done) return done;
   }
+  PrintNextCommand();
   return 0;
 }
 
@@ -111,29 +122,44 @@ Result<int> Run(const CalibrateArguments& arguments) {
   return 128 + number;
 }
 
+constexpr char kCalibrateHelp[] =
+    R"(Runs small programs of known cost with the recording of callflow, for about a minute. Needed once for
+each JVM and set of metrics, and only for `jprof callflow`.
+
+Examples:
+  jprof calibrate                            the java of JAVA_HOME or PATH
+  jprof calibrate --java /usr/lib/jvm/jdk    another one
+  jprof calibrate --metrics time+PAPI_TOT_INS    for callflow with these metrics
+  jprof calibrate --hooks                    C and C++ functions, instead of a JVM
+  jprof calibrate --show                     the existing tables)";
+
 }  // namespace
 
 Action CalibrateCommand(CommandLine line, const Command&) {
   const auto arguments = std::make_shared<CalibrateArguments>();
   record::CalibrationRequest& r = arguments->request;
+  line.Footer(kCalibrateHelp);
   line.Option("--java", r.java, "PATH",
               "The java program to calibrate, or the folder of its JDK (JAVA_HOME, else PATH)");
   line.Option("--metrics", r.metrics, "A+B", "Metric set, as for callflow: one table per set")
       .ShowDefault();
+  line.Flag("--quick", r.quick, "A coarser table in a few seconds");
+  line.Flag("--hooks", r.hooks,
+            "Calibrate the hooks of C and C++ functions (docs/HOOKS.md) instead of a JVM");
+  line.Flag("--show", arguments->show,
+            "Print the existing tables (or --output's) instead of measuring");
+  line.Group(options::kRarelyNeeded);
   line.Option("--agent", r.agent, "LIB",
               "libjprof.so (JPROF_AGENT, else that of this installation)");
   line.Option("-o,--output", r.output, "FILE",
               "Table file (default: named by fingerprint in the data directory)");
-  line.Option("--work", r.work, "DIR", "Keep the trainers' profiles and log here");
-  line.Flag("--quick", r.quick, "A coarser table in a few seconds");
-  line.Flag("--hooks", r.hooks,
-            "Calibrate the hooks of C and C++ functions (docs/HOOKS.md) instead of a JVM");
-  line.Flag("--itrace", r.itrace,
-            "Also trace the trainers: the number of instructions that each transition takes");
-  line.Flag("--show", arguments->show,
-            "Print the existing tables (or --output's) instead of training");
+  line.Option("--work", r.work, "DIR",
+              "Keep the profiles and the log of the measured programs here");
+  line.Flag(
+      "--itrace", r.itrace,
+      "Also trace the measured programs: the number of instructions that each transition takes");
   line.Option("--check", arguments->check, "PROFILE...",
-              "Print what overhead a program really showed, per transition, instead of training: "
+              "Print what overhead a program really showed, per transition, instead of measuring: "
               "raw times of a counted run less production times of sampled ones (lost inlining "
               "and intrinsics are in it). A combined profile, or COUNTED SAMPLED... of one "
               "program; the table is the profile's, or --output's")

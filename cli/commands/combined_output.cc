@@ -2,12 +2,47 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
+
 #include "cli/shared/profile_source.h"
 #include "cli/shared/usage_error.h"
+#include "common/shell_word.h"
+#include "record/agent/run_sequence.h"
 #include "record/place/recording_summary.h"
 #include "reports/combined/combined_report.h"
 
 namespace jprof::cli {
+namespace {
+
+// Intervals are wide if that of the whole time reaches further than this part of it.
+constexpr double kWide = 0.2;
+constexpr size_t kEnoughRuns = 5;
+constexpr size_t kLongCommand = 200;
+
+bool IsWide(const model::CombinedView& view) {
+  const model::Estimate whole = view.times->Of(view.tree.AllSamples(0));
+  return whole.high - whole.value > kWide * whole.value;
+}
+
+std::string TypedCommand(const std::vector<std::string>& command) {
+  std::string text;
+  for (const std::string& word : command) text += (text.empty() ? "" : " ") + ShellWord(word);
+  return text.size() <= kLongCommand ? text : ShellWord(command.front()) + " ...";
+}
+
+// Returns the command that helps most: more runs where they make wide intervals narrower, else the
+// page for the browser.
+std::string NextCommand(const model::Combined& combined, const model::CombinedView& view) {
+  const size_t runs = combined.sampled.size();
+  if (combined.meta.from != "profile" || runs >= record::kMostSampledRuns || !IsWide(view))
+    return "jprof view " + record::DisplayPath(combined.directory);
+  return fmt::format("jprof profile --runs {} -- {}",
+                     runs < kEnoughRuns ? kEnoughRuns : size_t{record::kMostSampledRuns},
+                     TypedCommand(combined.meta.command));
+}
+
+}  // namespace
 
 Result<void> PrintCombinedReport(const std::filesystem::path& directory, std::FILE* to) {
   auto combined = model::OpenCombined(directory.string(), {});
@@ -16,7 +51,9 @@ Result<void> PrintCombinedReport(const std::filesystem::path& directory, std::FI
   reports::Output out(to, reports::ShowsColour(to));
   if (auto printed = reports::PrintCombined(*combined, {}, out); !printed) return printed;
   if (auto finished = out.Finish(); !finished) return finished;
-  PrintError(fmt::format("all contexts: jprof report combined {}", record::DisplayPath(directory)));
+  const auto view = model::LoadCombined(*combined);
+  if (!view) return std::unexpected(view.error());
+  PrintNext(NextCommand(*combined, *view));
   return {};
 }
 

@@ -1,4 +1,4 @@
-// Ends `jprof profile` and `jprof combine`: prints the report.
+// Ends `jprof profile` and `jprof combine`: prints the report and the next command.
 #pragma once
 
 #include <cstdio>
@@ -8,7 +8,8 @@
 
 namespace jprof::cli {
 
-// Prints the report of a combined profile, with the contexts of 1 % of the time or more.
+// Prints the report of a combined profile, with the contexts of 1 % of the time or more, to `to`,
+// and the command that helps most now to stderr.
 Result<void> PrintCombinedReport(const std::filesystem::path& directory, std::FILE* to);
 
 }  // namespace jprof::cli

@@ -1,4 +1,6 @@
 // `jprof compare`: compares the flat and the contextual view of a profile, or two profiles.
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -13,6 +15,7 @@
 #include "cli/shared/report_options.h"
 #include "cli/shared/usage_error.h"
 #include "common/errno_text.h"
+#include "common/shell_word.h"
 #include "reports/compare/compare.h"
 
 namespace jprof::cli {
@@ -39,14 +42,6 @@ Result<Format> FormatOf(const CompareArguments& arguments) {
   return static_cast<Format>(*format);
 }
 
-// Opens a profile. Fails for a combined profile, of which the user has to choose a run.
-Result<model::Source> OpenOne(const std::string& directory, const TableChoice& table) {
-  if (!directory.empty()) {  // the newest profile is one
-    if (auto one = CheckOneProfile(directory); !one) return std::unexpected(one.error());
-  }
-  return OpenProfile(directory, table);
-}
-
 template <typename Compared>
 Result<void> PrintAs(Format format, const Compared& compared,
                      const reports::CompareOptions& options, reports::Output& out) {
@@ -64,15 +59,31 @@ Result<void> PrintAs(Format format, const Compared& compared,
   return out.Finish();
 }
 
+std::string ViewCommandOf(const CompareArguments& arguments) {
+  std::string command = "jprof view";
+  for (const std::string& profile : {arguments.a, arguments.b})
+    if (!profile.empty()) command += " " + ShellWord(profile);
+  return command;
+}
+
+template <typename Compared>
+Result<void> PrintToTerminal(const CompareArguments& arguments, Format format,
+                             const Compared& compared) {
+  const Pager pager(format == Format::kText && !arguments.text.no_pager);
+  reports::Output out(pager.file(), reports::ShowsColour(stdout));
+  return PrintAs(format, compared, arguments.options, out);
+}
+
 // Opens --out only when there is something to write.
 template <typename Compared>
 Result<void> Print(const CompareArguments& arguments, Format format,
                    const Result<Compared>& compared) {
   if (!compared) return std::unexpected(compared.error());
   if (arguments.out.empty()) {
-    const Pager pager(format == Format::kText && !arguments.text.no_pager);
-    reports::Output out(pager.file(), reports::ShowsColour(stdout));
-    return PrintAs(format, *compared, arguments.options, out);
+    auto printed = PrintToTerminal(arguments, format, *compared);
+    if (printed && format == Format::kText && isatty(STDOUT_FILENO) != 0)
+      PrintNext(ViewCommandOf(arguments));
+    return printed;
   }
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
       std::fopen(arguments.out.c_str(), "we"), std::fclose);
@@ -91,14 +102,14 @@ Result<void> Run(CompareArguments arguments) {
   arguments.options.names = *names;
   arguments.options.width = arguments.out.empty() ? arguments.text.Width() : 0;
   if (arguments.options.top == 0) return WrongUse("--top must be at least 1");
-  Result<model::Source> a = OpenOne(arguments.a, arguments.table);
+  Result<model::Source> a = OpenComparable(arguments.a, arguments.table);
   if (!a) return std::unexpected(a.error());
   if (arguments.b.empty()) {
     if (arguments.options.absolute)
       return WrongUse("--absolute requires two profiles: jprof compare A B --absolute");
     return Print(arguments, *format, CompareWithin(*a, arguments.options));
   }
-  Result<model::Source> b = OpenOne(arguments.b, arguments.table);
+  Result<model::Source> b = OpenComparable(arguments.b, arguments.table);
   if (!b) return std::unexpected(b.error());
   return Print(arguments, *format, CompareTwo(*a, *b, arguments.options));
 }
@@ -109,9 +120,8 @@ Action CompareCommand(CommandLine line, const Command&) {
   auto arguments = std::make_shared<CompareArguments>();
   line.Footer(
       "Examples:\n"
-      "  jprof compare app.jprof                      which callers make methods hot, and what the "
-      "flat profile hides\n"
-      "  jprof compare before.jprof after.jprof       differences, and which of them are noise\n"
+      "  jprof compare before.jprof after.jprof       what became slower, and what is noise\n"
+      "  jprof compare app.jprof                      which callers make methods hot\n"
       "  jprof compare exact.jprof sampled.jprof      callflow and sampling of the same program\n"
       "  jprof compare a.jprof b.jprof -o diff.html   the same as a page for a browser");
   line.Option("A", arguments->a, "PROFILE",

@@ -20,12 +20,13 @@ namespace {
 
 using record::CpiFigures;
 
-constexpr char kCpiFooter[] = R"(Examples:
+constexpr char kCpiFooter[] =
+    R"(Counts user mode only. Without hardware counters: exit status 2 and one line with the reason.
+
+Examples:
   jprof cpi -- java -jar app.jar               a command and its descendants
   jprof cpi --interval 5                       the whole machine during 5 s
-  jprof cpi --interval 1 --count 10 -p 1234    a process, ten times
-
-Counts user mode only. Without hardware counters: exit status 2 and one line with the reason.)";
+  jprof cpi --interval 1 --count 10 -p 1234    a process, ten times)";
 
 struct CpiArguments {
   uint32_t pid = 0;

@@ -20,7 +20,7 @@ constexpr char kCtlFooter[] = R"(Commands:
   status   what is recorded, and how much of it
 
 Examples:
-  jprof ctl                    the JVMs that listen
+  jprof ctl                    the JVMs that can be controlled: with samples
   jprof ctl 1234 status        what that one records
   jprof scs --nostart -- java -jar app.jar
   jprof ctl 1234 start         record, once the program has warmed up)";
@@ -35,7 +35,7 @@ Result<pid_t> PidOf(const std::string& text) {
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, pid);
   if (error == std::errc() && rest == end && pid > 0) return pid;
-  return WrongUse("'{}' is not a process id; `jprof ctl` lists the JVMs that listen", text);
+  return WrongUse("'{}' is not a process id; `jprof ctl` lists those that can be controlled", text);
 }
 
 void PrintFields(const std::string& answer) {
@@ -62,7 +62,11 @@ Result<int> Control(const CtlArguments& arguments) {
 // Prints one line per JVM: its recording, or why it does not reply.
 Result<int> List(const CtlArguments& arguments) {
   const std::vector<pid_t> pids = record::ListeningJvms();
-  if (pids.empty()) fmt::print("no JVM of this user listens\n");
+  if (pids.empty()) {
+    fmt::print(
+        "no JVM of this user can be controlled: these are recorded by scs, or by calltree "
+        "--sample\n");
+  }
   for (const pid_t pid : pids) {
     const auto status = record::AskJvm(pid, control::Command::kStatus, arguments.timeout);
     fmt::print("{:<8}", pid);
@@ -80,7 +84,8 @@ Result<int> Run(const CtlArguments& arguments) {
     if (arguments.pid.empty() || arguments.pid == "list") return List(arguments);
     if (control::CommandOf(arguments.pid)) {
       return WrongUse(
-          "{0} requires a process: jprof ctl PID {0}; `jprof ctl` lists the JVMs that listen",
+          "{0} requires a process: jprof ctl PID {0}; `jprof ctl` lists those that can be "
+          "controlled",
           arguments.pid);
     }
   }
@@ -93,7 +98,7 @@ Action CtlCommand(CommandLine line, const Command&) {
   auto arguments = std::make_shared<CtlArguments>();
   line.Footer(kCtlFooter);
   line.Option("pid", arguments->pid, "PID",
-              "The JVM's process id; without it, lists the JVMs that listen");
+              "The JVM's process id; without it, lists the JVMs that can be controlled");
   line.Option("command", arguments->command, "start|stop|flush|reset|status",
               "start, stop, flush, reset or status (default)");
   line.Option("--timeout", arguments->timeout, "", "Seconds to wait for the answer (5)")

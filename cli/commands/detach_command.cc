@@ -25,8 +25,8 @@ constexpr char kDetachFooter[] =
 was killed. The program continues without being profiled.
 
 Examples:
-  jprof ps              shows which JVMs have the agent
-  jprof detach 1234)";
+  jprof detach 1234     ends the recording in this JVM
+  jprof ps              shows which JVMs have the agent)";
 
 // Moves a profile that was recorded for another mount namespace into the working directory.
 Result<int> Detach(const std::string& text) {

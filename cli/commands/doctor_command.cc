@@ -21,15 +21,15 @@ namespace fs = std::filesystem;
 using record::DoctorChecks;
 
 constexpr char kDoctorFooter[] =
-    R"(Each JVM that is found runs `java -version` with the agent; nothing is left behind but the measured
-cost of a timer interrupt, which `jprof calibrate --show` prints.
-
-"ok": it works. "note": it works with a restriction, or a better way is not available. "no": it does
+    R"("ok": it works. "note": it works with a restriction, or a better way is not available. "no": it does
 not work. "->" is what to do next. Exit status: 0 if at least one JVM can be profiled, 1 if none.
 
+Each JVM that is found runs `java -version` with the agent; nothing is left behind but the measured
+cost of a timer interrupt, which `jprof calibrate --show` prints.
+
 Examples:
-  jprof doctor                           all checks, then what works by command
-  jprof doctor --java DIR                only this JVM
+  jprof doctor                           all checks, and at the end what works by command
+  jprof doctor --java /usr/lib/jvm/jdk   only this JVM
   jprof doctor --format json             for programs)";
 
 struct DoctorArguments {
@@ -92,7 +92,8 @@ void JsonMember(std::string_view key, const DoctorChecks& checks, reports::JsonW
 
 void PrintDoctorText(const DoctorChecks& machine, const DoctorChecks& java,
                      const DoctorChecks& summary) {
-  fmt::print("{}\n{}\nCommands\n{}", DoctorText(machine), DoctorText(java), DoctorText(summary));
+  fmt::print("Machine\n{}\nJava\n{}\nCommands\n{}", DoctorText(machine), DoctorText(java),
+             DoctorText(summary));
 }
 
 Result<int> Doctor(const DoctorArguments& arguments) {
@@ -115,6 +116,8 @@ Result<int> Doctor(const DoctorArguments& arguments) {
     if (!printed) return std::unexpected(printed.error());
   } else {
     PrintDoctorText(machine, java, summary);
+    std::fflush(stdout);
+    if (CanProfile(*found)) PrintNext("jprof profile -- java -jar app.jar");
   }
   return CanProfile(*found) ? 0 : 1;
 }

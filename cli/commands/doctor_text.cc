@@ -3,33 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
 
+#include "cli/shared/wrapped_text.h"
 #include "profile/files/printable_text.h"
 
 namespace jprof::cli {
 namespace {
 
-constexpr size_t kColumns = 100;
 constexpr size_t kVerdictWidth = 6;
-
-// Breaks text at blanks. A word that is longer than a line has a line of its own.
-std::string Wrapped(const std::string& text, size_t indent) {
-  std::string out;
-  size_t column = indent;
-  for (const auto part : std::views::split(text, ' ')) {
-    const std::string_view word(part);
-    if (column + word.size() > kColumns && column > indent) {
-      out.pop_back();
-      out += "\n" + std::string(indent, ' ');
-      column = indent;
-    }
-    out += std::string(word) + " ";
-    column += word.size() + 1;
-  }
-  out.pop_back();
-  return out;
-}
 
 }  // namespace
 

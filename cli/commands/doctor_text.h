@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "model/tree/source.h"
 #include "record/doctor/doctor_check.h"
+#include "reports/print/formats.h"
 
 namespace jprof::cli {
 

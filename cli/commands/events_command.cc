@@ -16,15 +16,16 @@
 namespace jprof::cli {
 namespace {
 
-constexpr char kEventsFooter[] = R"(Examples:
+constexpr char kEventsFooter[] =
+    R"(jprof opens an event to find out whether it can be counted. See docs/COUNTERS.md
+
+Examples:
   jprof events                                 all known names; "yes": can be counted here
   jprof events cache                           those with "cache" in their name or description
   jprof events --here                          only those that can be counted
-  jprof events PAPI_TOT_INS                    one event: description, other names, and whether it can be counted here
+  jprof events PAPI_TOT_INS                    what it is, and whether it can be counted here
   jprof events --together PAPI_TOT_INS,PAPI_TOT_CYC,PAPI_L1_DCM
-                                               whether this CPU counts them at the same time (exit status 0 or 1)
-
-jprof opens an event to find out whether it can be counted. See docs/COUNTERS.md)";
+                                               whether they can be counted at the same time)";
 
 struct EventsArguments {
   std::string pattern, together, format = "text";

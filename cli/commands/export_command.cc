@@ -105,9 +105,9 @@ Result<void> Run(const ExportArguments& arguments) {
   std::error_code error;
   const auto size = fs::file_size(path, error);
   if (error) return {};  // a pipe or a device
-  fmt::print(stderr, "jprof: export:  {} ({}, {:.1f} kB)\njprof: next:    {}\n",
-             profile::CleanText(path), format.name, static_cast<double>(size) / 1e3,
-             OpenCommand(format, path));
+  PrintError(fmt::format("export:  {} ({}, {:.1f} kB)", path, format.name,
+                         static_cast<double>(size) / 1e3));
+  PrintNext(OpenCommand(format, path));
   return {};
 }
 

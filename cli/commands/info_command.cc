@@ -106,12 +106,17 @@ Action InfoCommand(CommandLine line, const Command&) {
     TableChoice table;
   };
   auto arguments = std::make_shared<Arguments>();
+  line.Footer(
+      "Examples:\n"
+      "  jprof info app.jprof                       what was recorded, and what was lost\n"
+      "  jprof info --quality app.jprof             how far its numbers can be trusted\n"
+      "  jprof info app.jprof --format json         for programs");
   line.Option(
           "DIR", arguments->directory, "PROFILE",
           "a profile, a combined one, or a trace of jprof itrace; with --quality also a recording "
           "of jprof tprof")
       .Required();
-  line.Option("--format", arguments->format, "F", "text or json (default text)")
+  line.Option("--format", arguments->format, "text|json", "text (default) or json")
       .OneOf({"text", "json"});
   line.Flag("--quality", arguments->quality,
             "how far the numbers can be trusted: each fact, what it means, what to do about it");

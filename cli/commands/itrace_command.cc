@@ -11,6 +11,7 @@
 #include "cli/shared/process_id.h"
 #include "cli/shared/usage_error.h"
 #include "common/procfs.h"
+#include "options/option_table.h"
 #include "record/itrace/itrace_record.h"
 #include "record/place/recording_summary.h"
 
@@ -70,8 +71,9 @@ void PrintSummary(const record::ItracePlan& plan, const record::ItraceSummary& s
   }
   if (changed != 0) fmt::print(stderr, "jprof: code had changed {} times\n", changed);
   if (!plan.options.records) return;
-  fmt::print(stderr, "jprof: trace in {}; next: jprof report arc {}\n",
-             plan.out.filename().string(), record::DisplayPath(plan.out));
+  const std::string place = record::DisplayPath(plan.out);
+  fmt::print(stderr, "jprof: trace:   {}\n", place);
+  PrintNext("jprof report " + place);
 }
 
 Result<int> Itrace(const record::ItraceRequest& request, const Command& command) {
@@ -83,8 +85,11 @@ Result<int> Itrace(const record::ItraceRequest& request, const Command& command)
   const auto summary = record::RecordItrace(*plan, show);
   progress.End();
   if (!summary) return std::unexpected(summary.error());
+  if (!summary->began) {
+    for (const std::string& note : summary->notes) PrintError(note);
+    return 1;
+  }
   PrintSummary(*plan, *summary);
-  if (!summary->began) return 1;
   return summary->exit_code;
 }
 
@@ -108,22 +113,24 @@ Action ItraceCommand(CommandLine line, const Command& command) {
   line.Option("--threads", r.threads, "all",
               "all: every thread (default: the one that reaches the begin)")
       .OneOf({"all"});
+  line.Flag("--no-records", r.no_records, "Count only, write no trace: faster");
+  line.Option("-o,--output", r.out, "DIR", "The trace's directory (NAME.itrace)");
+  line.Group("Where it begins and ends");
   line.Option("--function", r.function, "NAME",
               "From the entry of this function to its return: a symbol of the program or of a "
               "library, a Java method pkg.Class.name, or an address");
+  line.Option("--calls", r.calls, "N", "How many calls of the function, 0: all (1)");
   line.Option("--from", r.from, "NAME", "Begin at this function");
   line.Option("--to", r.to, "NAME", "End at this function (with --from)");
-  line.Option("--calls", r.calls, "N", "How many calls of the function, 0: all (1)");
   line.Option("--instructions", r.instructions, "N", "End exactly after so many instructions")
       .Positive();
   line.Option("--duration", r.duration, "", "End after so many seconds").Positive();
+  line.Group(options::kRarelyNeeded);
+  line.Flag("--not-taken", r.not_taken, "Also record conditional branches that are not taken");
   line.Option("--engine", r.engine, "auto|block|step",
               "auto (default), block: translated code, step: a stop at each instruction")
       .OneOf({"auto", "block", "step"});
-  line.Flag("--no-records", r.no_records, "Count only, write no trace: faster");
-  line.Flag("--not-taken", r.not_taken, "Also record conditional branches that are not taken");
   line.Flag("--no-pin", r.no_pin, "Do not bind the thread to one processor meanwhile");
-  line.Option("-o,--output", r.out, "DIR", "The trace's directory (NAME.itrace)");
   line.Option("--agent", r.agent, "LIB",
               "libjprof.so (JPROF_AGENT, else that of this installation)");
   return [request, &command] { return Itrace(*request, command); };

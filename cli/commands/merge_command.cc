@@ -96,7 +96,7 @@ void PrintOutcome(const MergeArguments& arguments, const profile::MergedMeta& me
   PrintError(fmt::format(
       "merged {} profiles ({} calls) into {} in {:.1f} s; peak memory {:.0f} MiB",
       merged.inputs.size(), calls, record::DisplayPath(arguments.out), seconds, PeakMemory()));
-  PrintError(fmt::format("its report: jprof report {}", record::DisplayPath(arguments.out)));
+  PrintNext("jprof report " + record::DisplayPath(arguments.out));
 }
 
 Result<profile::MergedMeta> MergeWithProgress(profile::MergeOptions options) {

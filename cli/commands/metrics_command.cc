@@ -22,15 +22,15 @@
 namespace jprof::cli {
 namespace {
 
-constexpr char kMetricsFooter[] = R"(Examples:
+constexpr char kMetricsFooter[] = R"(Names, and what each kind of metric needs: docs/COUNTERS.md
+
+Examples:
   jprof metrics                          what can be measured here, and why not more
   jprof metrics --events                 every event name that this machine can count now
   jprof metrics --events 'PAPI_*'        the PAPI presets among them
   jprof metrics --events fault           names with "fault" in them
   jprof metrics --format json            the same for programs
-  jprof callflow --metrics time+perf::PAGE-FAULTS -- java -jar app.jar
-
-Names, and what each kind of metric needs: docs/COUNTERS.md)";
+  jprof callflow --metrics time+perf::PAGE-FAULTS -- java -jar app.jar)";
 
 struct Arguments {
   std::string format = "text";
@@ -175,7 +175,8 @@ Result<int> PrintCapabilities(const Arguments& options) {
 Action MetricsCommand(CommandLine line, const Command&) {
   auto options = std::make_shared<Arguments>();
   line.Footer(kMetricsFooter);
-  line.Option("--format", options->format, "", "text or json").OneOf({"text", "json"});
+  line.Option("--format", options->format, "text|json", "text (default) or json")
+      .OneOf({"text", "json"});
   const Declared events = line.Option("--events", options->pattern, "[PATTERN]",
                                       "List the event names that can be opened; with PATTERN (* "
                                       "and ? are wildcards) only those that match")

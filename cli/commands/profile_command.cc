@@ -41,19 +41,17 @@ Result<int> Profile(const CommandLine& line, ProfileArguments arguments, const C
 }
 
 constexpr char kHelp[] =
-    R"(The program runs several times: first sampled and otherwise unmodified, at last counted. Its input
-is the same in every run, and its output goes where it always goes, once per run. The exit status is
-that of the first run.
-
-Give the command after --:  jprof profile [options] -- java -jar app.jar
+    R"(The program runs several times: first unmodified, to sample where its time goes, and once more to
+count its calls. Each run gets the same input and prints its output as always. The exit status is
+that of the first run. A program that cannot run again: `jprof scs`, `jprof calltree`, and then
+`jprof combine`.
 
 Examples:
-  jprof profile -- java -jar app.jar                   2 sampled runs, then a counted one
-  jprof profile --runs 5 -- java -jar app.jar          narrower intervals
-  jprof profile --runs auto -- java -jar app.jar       one run, if that is accurate enough
-  jprof profile --counted callflow --metrics time+PAPI_TOT_INS -- java -jar app.jar
-  jprof profile -- mvn test                            the busiest JVM that the command starts
-  jprof report combined DIR                            the report again)";
+  jprof profile -- java -jar app.jar                   2 runs for the times, 1 for the calls
+  jprof profile -- mvn test                            the busiest JVM that a command starts
+  jprof profile --runs 5 -- java -jar app.jar          more exact times
+  jprof profile --runs auto -- java -jar app.jar       one run, if that is exact enough
+  jprof profile --counted callflow --metrics time+PAPI_TOT_INS -- java -jar app.jar)";
 
 }  // namespace
 
@@ -64,9 +62,9 @@ Action ProfileCommand(CommandLine line, const Command& command) {
   TypedOptions& typed = arguments->request.typed;
   typed.options.rate = kDefaultRate;
   line.Option("--runs", arguments->request.runs, "N|auto",
-              fmt::format("sampled runs, from 1 to {} (default 2): their differences show how "
-                          "far times can be trusted; auto: one run that is counted and sampled "
-                          "and, if counting changes its times, 2 sampled ones",
+              fmt::format("how many runs are sampled, from 1 to {} (default 2): more runs make "
+                          "times more exact; auto: one run that is counted and sampled and, if "
+                          "counting changes its times, 2 sampled ones",
                           record::kMostSampledRuns));
   line.Option("--counted", arguments->counted, "calltree|callflow",
               "how the last run counts: calltree (default) or callflow, which also measures "

@@ -114,7 +114,7 @@ Result<int> List(const std::string& format) {
 Action PsCommand(CommandLine line, const Command&) {
   auto format = std::make_shared<std::string>("text");
   line.Footer(kPsFooter);
-  line.Option("--format", *format, "", "text (default) or json");
+  line.Option("--format", *format, "text|json", "text (default) or json");
   return [format] { return List(*format); };
 }
 

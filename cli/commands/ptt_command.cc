@@ -18,14 +18,15 @@
 namespace jprof::cli {
 namespace {
 
-constexpr char kPttFooter[] = R"(Examples:
+constexpr char kPttFooter[] =
+    R"(DISP counts what /proc/PID/task/TID/status has as context switches of both kinds. See
+docs/COUNTERS.md
+
+Examples:
   jprof ptt 1234 --interval 1                  a process and what it started, every second
   jprof ptt --all --interval 5 --count 1       the whole machine, once, over 5 s
   jprof ptt 1234                               until Ctrl-C or its end, then one table
-  jprof ptt --interval 1 -e PAPI_TOT_INS,PAPI_TOT_CYC -- java -jar app.jar
-
-DISP counts what /proc/PID/task/TID/status has as context switches of both kinds.
-See docs/COUNTERS.md)";
+  jprof ptt --interval 1 -e PAPI_TOT_INS,PAPI_TOT_CYC -- java -jar app.jar)";
 
 struct PttArguments {
   uint32_t pid = 0;

@@ -13,6 +13,7 @@
 #include "cli/shared/commands.h"
 #include "cli/shared/export_source.h"
 #include "cli/shared/usage_error.h"
+#include "options/option_table.h"
 #include "profile/files/printable_text.h"
 #include "record/push/push.h"
 #include "reports/export/pprof_parts.h"
@@ -140,6 +141,7 @@ Action PushCommand(CommandLine line, const Command&) {
               "The application's name (default: the profile's)");
   line.Option("--label", arguments->labels, "NAME=VALUE", "A label of the profile; may be repeated")
       .OneValueEach();
+  line.Group(options::kRarelyNeeded);
   line.Option("--tenant", arguments->target.tenant, "NAME", "Sent as the header X-Scope-OrgID");
   line.Option("--at", arguments->at, "now",
               "now: date the profile as one that ends now and took at most half an hour "

@@ -105,39 +105,51 @@ Result<int> CheckAndRecord(const CommandLine& line, const TypedOptions& typed,
   return Record(typed, command);
 }
 
-constexpr char kCalltreeExamples[] = R"(
+constexpr char kCalltreeHelp[] = R"(Examples:
+  jprof calltree -- java -jar app.jar                how often everything is called, by whom
+  jprof calltree --sample -- java -jar app.jar       with sampled times of the same run
+  jprof calltree --pid 1234 --duration 30            a JVM that runs; `jprof ps` lists them
+  jprof calltree -- mvn test                         all JVMs that a command starts
+  jprof calltree -- ./app                            C and C++ with -finstrument-functions)";
+
+constexpr char kCallflowHelp[] =
+    R"(Measuring every call makes small methods slower than in production; `jprof calibrate` measures by how
+much on this machine, once, and reports subtract it. `jprof profile` gives undisturbed times.
 
 Examples:
-  jprof calltree -- java -jar app.jar                  exact calls, no times
-  jprof calltree --sample 1000 -- java -jar app.jar    exact calls, sampled CPU time
-  jprof report log-rt DIR)";
+  jprof callflow -- java -jar app.jar                time of every call, by caller
+  jprof callflow --focus com.acme -- java -jar app.jar   only these packages; the rest at full speed
+  jprof callflow --metrics time+PAPI_L1_DCM -- java -jar app.jar   cache misses, too
+  jprof callflow --pid 1234 --duration 30            a JVM that runs, up to JDK 23
+  jprof callflow -- mvn test                         all JVMs that a command starts
+  jprof callflow -- ./app                            C and C++ with -finstrument-functions)";
+
+constexpr char kTraceHelp[] = R"(Examples:
+  jprof trace -- java -jar app.jar                   all until 64 MiB a thread are full
+  jprof trace --mode wrap -- java -jar app.jar       the last ones before the end
+  jprof trace --mode continuous -- java -jar app.jar     all of them, compressed
+  jprof trace --focus com.acme -- java -jar app.jar      only these packages
+  jprof trace -- ./app                               C and C++ with -finstrument-functions)";
 
 constexpr char kScsExamples[] = R"(
 Examples:
-  jprof scs --rate 1000 -- java -jar app.jar           where the CPU time goes
-  jprof scs --rate 5000 --duration 10 -- java ...      finer; lowered if interrupts are slow
-  jprof scs --timer posix --rate 100 -- java ...       without perf events
-  jprof scs --event ALLOCATED_BYTES --objects -- ...   who allocates what
-  jprof scs --event TIME --event IDLE -- ...           running and waiting in one profile
-  jprof report scs DIR --threads merged)";
+  jprof scs -- java -jar app.jar                       where the CPU time goes
+  jprof scs --pid 1234 --duration 30                   a JVM that runs; `jprof ps` lists them
+  jprof scs --rate 1000 -- java -jar app.jar           finer; lowered if interrupts are slow
+  jprof scs --event ALLOCATED_BYTES --objects -- java -jar app.jar   who allocates what
+  jprof scs --event WALL -- java -jar app.jar          running and waiting
+  jprof scs -- mvn test                                all JVMs that a command starts)";
 
 std::string ScsHelp() {
-  return "\n\nEvents of the JVM (--event E or E=N; the number shown is the default):\n" +
+  return "Events of the JVM (--event E or E=N; the number shown is the default):\n" +
          options::TriggerHelp() + kScsExamples;
 }
 
-// Declares a command that records. `help` is the end of the footer.
+// Declares a command that records. `help` is its footer.
 Action RecordingCommand(options::Mode mode, const std::string& help, CommandLine line,
                         const Command& command) {
   const bool attaches = mode != options::Mode::kTrace;
-  line.Footer(fmt::format(
-      "Give the command after --:  jprof {0} [options] -- java -jar app.jar\n"
-      "Any other command profiles the JVMs that it starts:  jprof {0} -- mvn test{1}{2}",
-      line.Name(),
-      attaches ? fmt::format("\nOr a JVM that runs already:  jprof {} --pid PID --duration 30",
-                             line.Name())
-               : "",
-      help));
+  line.Footer(help);
   line.AllowOthers();  // CheckAndRecord reports the first unknown argument
   auto typed = std::make_shared<TypedOptions>();
   typed->options.mode = mode;
@@ -150,15 +162,15 @@ Action RecordingCommand(options::Mode mode, const std::string& help, CommandLine
 }  // namespace
 
 Action CallflowCommand(CommandLine line, const Command& command) {
-  return RecordingCommand(options::Mode::kCallflow, "", line, command);
+  return RecordingCommand(options::Mode::kCallflow, kCallflowHelp, line, command);
 }
 
 Action CalltreeCommand(CommandLine line, const Command& command) {
-  return RecordingCommand(options::Mode::kCalltree, kCalltreeExamples, line, command);
+  return RecordingCommand(options::Mode::kCalltree, kCalltreeHelp, line, command);
 }
 
 Action TraceCommand(CommandLine line, const Command& command) {
-  return RecordingCommand(options::Mode::kTrace, "", line, command);
+  return RecordingCommand(options::Mode::kTrace, kTraceHelp, line, command);
 }
 
 Action ScsCommand(CommandLine line, const Command& command) {

@@ -116,8 +116,10 @@ Result<void> CheckUse(const reports::Report& report, const ReportArguments& argu
 Result<void> PrintHtmlView(ReportArguments arguments) {
   if (arguments.out.empty()) arguments.out = ViewName(arguments.directory);
   auto written = WriteView({arguments.directory}, arguments.table, arguments.out);
-  if (written && arguments.out != "-") PrintError("view: " + arguments.out);
-  return written;
+  if (!written || arguments.out == "-") return written;
+  PrintError("view:    " + arguments.out);
+  PrintNext(fmt::format("open {} in a browser", arguments.out));
+  return {};
 }
 
 // Opens the counted run of a combined profile, which has no production times without sampled runs.
@@ -198,6 +200,19 @@ Result<model::Input> OpenFor(const reports::Report* report, model::InputKind kin
   return model::Open(arguments.directory, report->kinds.front(), arguments.table);
 }
 
+// Fails for a path in the place of a report's name.
+Result<void> CheckOrder(const ReportArguments& arguments) {
+  const std::string path = profile::CleanText(arguments.report);
+  std::error_code error;
+  if (fs::is_directory(arguments.report, error)) {
+    return WrongUse("the report comes first: jprof report {} {}", arguments.directory,
+                    ShellWord(path));
+  }
+  if (path.find_first_of("./") == path.npos) return {};
+  const auto opened = OpenNamed(arguments.report, arguments.table);
+  return opened ? Result<void>() : std::unexpected(opened.error());
+}
+
 // Returns the report that is named, or null if none is. Fails if it does not exist or lacks an
 // option. A directory may stand in its place (jprof report app.jprof).
 Result<const reports::Report*> TakeNamed(ReportArguments& arguments) {
@@ -205,6 +220,7 @@ Result<const reports::Report*> TakeNamed(ReportArguments& arguments) {
   if (arguments.directory.empty() && fs::is_directory(arguments.report, error))
     arguments.directory = std::exchange(arguments.report, "");
   if (arguments.report.empty()) return nullptr;
+  if (auto swapped = CheckOrder(arguments); !swapped) return std::unexpected(swapped.error());
   const auto report = ChooseReport(arguments.report);
   if (!report) return report;
   if (auto used = CheckUse(**report, arguments); !used) return std::unexpected(used.error());
@@ -276,18 +292,16 @@ Action ReportCommand(CommandLine line, const Command&) {
   line.Footer(
       list +
       "\nExamples:\n"
-      "  jprof report log-rt app.jprof                       the call tree\n"
-      "  jprof report log-rt --min-percent 1 --cumulative    only rows of 1 % or more, with sums\n"
-      "  jprof report log-rt --raw app.jprof                 "
-      "raw, subtracted and corrected values, and errors\n"
-      "  jprof report combined app.jprof                     "
-      "exact calls and true times, of jprof profile\n"
-      "  jprof report combined --min-percent 1 app.jprof     "
-      "only contexts of 1 % of the time or more\n"
-      "  jprof report methods app.jprof | head -40           the hottest methods\n"
-      "  jprof report html app.jprof -o app.html             flame graph and tables for a browser\n"
-      "  jprof report arc app.itrace --top 20                functions and calls of a trace\n"
+      "  jprof report                                        the newest result here\n"
+      "  jprof report app.jprof                              the report that suits this result\n"
+      "  jprof report app.jprof --min-percent 5              only what takes 5 % or more, with all "
+      "it calls\n"
+      "  jprof report methods app.jprof                      the hottest methods\n"
+      "  jprof report log-rt app.jprof                       the tree of all calls\n"
+      "  jprof report log-rt --raw app.jprof                 as measured, and what was subtracted\n"
+      "  jprof report arc app.itrace --top 20                functions of a trace of jprof itrace\n"
       "  jprof report arc app.itrace --listing --function work    its instructions, with counts\n"
+      "  jprof report html app.jprof -o app.html             flame graph and tables for a browser\n"
       "  jprof report scs --format collapsed app.jprof       stacks for flame-graph tools\n"
       "  jprof report log-rt --format json app.jprof | jq .  for programs "
       "(docs/PROFILE_FORMAT.md)");

@@ -18,14 +18,15 @@
 namespace jprof::cli {
 namespace {
 
-constexpr char kStatFooter[] = R"(Examples:
-  jprof stat -- java -jar app.jar               time, dispatches, instructions and cycles, faults, by thread
-  jprof stat --by-name -- java -jar app.jar     threads of one name in one row
-  jprof stat -e PAPI_TOT_INS,PAPI_L1_DCM -- make   what the machine's counters can count: `jprof events`
-  jprof stat --format csv -o counts.csv -- ./program
+constexpr char kStatFooter[] =
+    R"(The table goes to standard error, so that the program's output stays as it is. What can be counted:
+`jprof events`, docs/COUNTERS.md.
 
-The table goes to standard error, so that the program's output stays as it is.
-See docs/COUNTERS.md)";
+Examples:
+  jprof stat -- java -jar app.jar               CPU time, page faults, cycles, ... by thread
+  jprof stat --by-name -- java -jar app.jar     threads of one name in one row
+  jprof stat -e PAPI_TOT_INS,PAPI_L1_DCM -- make   instructions and cache misses
+  jprof stat --format csv -o counts.csv -- ./app)";
 
 struct StatArguments {
   CountingOptions counting;

@@ -10,6 +10,7 @@
 #include "cli/shared/pager.h"
 #include "cli/shared/report_options.h"
 #include "cli/shared/usage_error.h"
+#include "options/option_table.h"
 #include "ptm/sampling_rate.h"
 #include "record/place/recording_summary.h"
 #include "record/tprof/tprof_record.h"
@@ -45,8 +46,9 @@ Result<int> RecordAndPrint(const record::TprofPlan& plan, const TprofArguments& 
   const auto status = record::RecordTprof(plan);
   if (!status) return status;
   const int print_status = ExitStatusOf(StatusOf(PrintRecording(plan.out, arguments)));
-  fmt::print(stderr, "jprof: recording in {}; again: jprof tprof --from {}\n",
-             plan.out.filename().string(), record::DisplayPath(plan.out));
+  const std::string place = record::DisplayPath(plan.out);
+  fmt::print(stderr, "jprof: recording: {}\n", place);
+  PrintNext("jprof view " + place);
   return print_status != 0 ? print_status : *status;
 }
 
@@ -70,58 +72,59 @@ Action TprofCommand(CommandLine line, const Command& command) {
   auto arguments = std::make_shared<TprofArguments>();
   line.Footer(
       "Examples:\n"
+      "  jprof tprof -- ./app                           this program, in any language\n"
       "  jprof tprof --duration 10                      the whole machine for 10 s\n"
-      "  jprof tprof -- java -jar app.jar               "
-      "this program, with names of jitted methods\n"
-      "  jprof tprof -a -- java -jar app.jar            this program and everything else\n"
-      "  jprof tprof -p 1234 --duration 5 --clip 1      a running process, rows of 1 % and more\n"
-      "  jprof tprof --rate 1000 -- java -jar app.jar   "
+      "  jprof tprof -p 1234 --duration 10 --clip 1     a running process, rows of 1 % and more\n"
+      "  jprof tprof -- java -jar app.jar               Java methods have their names\n"
+      "  jprof tprof --rate 1000 -- ./app               "
       "finer; the rate is lowered if interrupts are slow\n"
-      "  jprof tprof --chains --format collapsed -- ./app > stacks   for flame-graph tools\n"
-      "  jprof tprof --from app-tprof.jprof --annotate myMethod   instructions with ticks "
-      "(recorded with --code)");
+      "  jprof tprof --chains -- ./app                  with callers, for --callers and view\n"
+      "  jprof tprof --from app-tprof.jprof --annotate work    instructions of a function");
   TprofArguments& a = *arguments;
   record::TprofRequest& r = a.request;
   line.Flag("-a,--all", r.all, "Sample the whole machine (default without -p and command)");
   line.Option("-p,--pid", r.pids, "PID", "Sample these processes and their descendants");
+  line.Option("--duration", r.duration, "",
+              "Seconds to sample (default: until the command ends, or Ctrl-C)")
+      .Positive();
   line.Option("--rate", r.rate, "", "Samples per second on each CPU, up to 20000 (100)")
       .Between(uint64_t{1}, ptm::kMostRate);
-  line.Flag("--force-rate", r.force_rate,
-            "Keep the rate even if interrupts take more than a fifth of the time");
-  line.Option("--event", r.event, "NAME",
-              "Sample by this event instead of time (PAPI or perf name)");
-  line.Option("--period", r.period, "", "Events per sample").Positive();
-  line.Option("--duration", r.duration, "", "Seconds; default: until the command ends, or Ctrl-C")
-      .Positive();
-  line.Option("--delay", r.delay, "", "Seconds before sampling begins").NotNegative();
   line.Flag("--chains", r.chains,
             "Record call chains (frame pointers), for --callers and --format collapsed");
-  line.Flag("--code", r.code, "Record the instructions of jitted methods, for --annotate");
-  line.Flag("--children", r.children,
-            "Record the names of jitted code in every JVM that the command starts");
-  line.Flag(
-      "--attach", [&r] { r.attach = true; },
-      "Load the agent into sampled JVMs that run already, so that their jitted code has names "
-      "(default with -p only)");
-  line.Flag(
-      "--no-attach", [&r] { r.attach = false; }, "With -p: leave these JVMs alone");
+  line.Flag("--code", r.code, "Record the instructions of compiled Java methods, for --annotate");
   line.Option("-o,--output", r.out, "DIR", "The recording's directory");
-  line.Option("--agent", r.agent, "LIB",
-              "libjprof.so (JPROF_AGENT, else that of this installation)");
+  line.Group("Report");
   line.Option("--from", a.from, "DIR", "Report this recording instead of making one");
   line.Option("--format", a.format, "text|json|csv|collapsed",
               "text (default), json, csv, or collapsed (for flame graphs)");
-  line.Option(
-          "--clip", a.report.clip, "N",
-          "Print all eight stanzas, and sum up rows below N % (default: one that fits a screen)")
+  line.Option("--clip", a.report.clip, "N",
+              "Print all eight tables, and sum up rows below N % (default: one that fits a screen)")
       .Between(0.0, 100.0);
   AddTextOptions(line, a.text);
-  line.Flag("--by-line", a.report.by_line, "Print source lines below the symbols of Module_Symbol");
-  line.Option("--annotate", a.report.annotate, "",
-              "Print the instructions of symbols whose names contain this, with ticks");
+  line.Flag("--by-line", a.report.by_line, "Print source lines below the functions");
   line.Option("--callers", a.report.callers, "",
-              "Print the callers of symbols whose names contain this (recorded with --chains)")
-      .Excludes("--annotate");
+              "Print the callers of functions whose names contain this (recorded with --chains)");
+  line.Option("--annotate", a.report.annotate, "",
+              "Print the instructions of functions whose names contain this, each with its samples "
+              "(of Java methods: recorded with --code)")
+      .Excludes("--callers");
+  line.Group(options::kRarelyNeeded);
+  line.Option("--delay", r.delay, "", "Seconds before sampling begins").NotNegative();
+  line.Option("--event", r.event, "NAME",
+              "Sample by this event instead of time (PAPI or perf name)");
+  line.Option("--period", r.period, "", "Events per sample").Positive();
+  line.Flag("--force-rate", r.force_rate,
+            "Keep the rate even if interrupts take more than a fifth of the time");
+  line.Flag("--children", r.children,
+            "Name the compiled methods of every JVM that the command starts");
+  line.Flag(
+      "--attach", [&r] { r.attach = true; },
+      "Attach to sampled JVMs that run already, so that their compiled methods have names "
+      "(default with -p only)");
+  line.Flag(
+      "--no-attach", [&r] { r.attach = false; }, "With -p: leave these JVMs alone");
+  line.Option("--agent", r.agent, "LIB",
+              "libjprof.so (JPROF_AGENT, else that of this installation)");
   return [arguments, &command] { return Tprof(*arguments, command); };
 }
 

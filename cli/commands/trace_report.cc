@@ -118,14 +118,16 @@ void PrintTraceJson(const model::ArcRecording& arcs, const TraceInfo& info,
 }  // namespace
 
 void AddArcOptions(CommandLine line, reports::Options& options) {
+  line.Group("Of traces of jprof itrace");
   line.Option("--top", options.top, "N",
-              "arc: only so many rows of each table, or functions of --listing")
+              "Only so many rows of each table, or functions of --listing")
       .Positive();
   line.Option("--function", options.function, "TEXT",
-              "arc: only functions whose names contain this, their callers and callees");
-  line.Option("--tid", options.tid, "TID", "arc: only the thread with this number");
+              "Only functions whose names contain this, their callers and callees");
+  line.Option("--tid", options.tid, "TID", "Only the thread with this number");
   line.Flag("--listing", options.listing,
-            "arc: instructions of the hottest functions, with how often each was executed");
+            "Instructions of the hottest functions, with how often each was executed");
+  line.Group(CommandLine::kOptions);
 }
 
 Result<void> DescribeTrace(const std::string& directory, bool json) {

@@ -95,12 +95,10 @@ Result<void> View(ViewArguments arguments) {
     return written;
   }
   if (arguments.out == "-") return {};
-  PrintError("view: " + record::DisplayPath(arguments.out));
-  if (arguments.no_open || !HasDisplay()) {
-    if (!arguments.no_open) PrintError("no display here: open this file in a browser");
-  } else if (!OpenInBrowser(arguments.out)) {
-    PrintError("xdg-open did not open it: open this file in a browser");
-  }
+  const std::string file = record::DisplayPath(arguments.out);
+  PrintError("view:    " + file);
+  if (arguments.no_open || !HasDisplay() || !OpenInBrowser(arguments.out))
+    PrintNext(fmt::format("open {} in a browser", file));
   return {};
 }
 

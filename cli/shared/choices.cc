@@ -12,8 +12,8 @@ Result<size_t> Choose(const char* what, std::string_view name,
     if (choices[i] == name) return i;
   }
   const auto nearest = Nearest(name, choices);
-  return WrongUse("{} '{}' is unknown{}; choose one of: {}", what, name,
-                  nearest ? fmt::format(": did you mean '{}'?", *nearest) : "",
+  return WrongUse("{} '{}' is unknown; {} one of: {}", what, name,
+                  nearest ? fmt::format("did you mean '{}'? Choose", *nearest) : "choose",
                   fmt::join(choices, ", "));
 }
 

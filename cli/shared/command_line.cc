@@ -1,7 +1,11 @@
 #include "cli/shared/command_line.h"
 
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "cli/shared/command_tree.h"
@@ -15,31 +19,90 @@ Declared Named(CLI::Option* option, const std::string& value) {
   return Declared(option);
 }
 
+// The type of a variable's numbers, or of its texts.
+template <typename T>
+struct Item {
+  using Type = T;
+};
+template <typename T>
+struct Item<std::optional<T>> {
+  using Type = T;
+};
+template <typename T>
+struct Item<std::vector<T>> {
+  using Type = T;
+};
+
+// Accepts text that is a number of type T for which holds(number).
+template <typename T, typename Holds>
+CLI::Validator NumberThat(const Holds& holds, const std::string& what) {
+  const auto check = [holds, what](const std::string& text) {
+    T number = 0;
+    const bool good = CLI::detail::lexical_cast(text, number) && holds(number);
+    return good ? std::string() : fmt::format("'{}' is not {}", text, what);
+  };
+  return CLI::Validator(check, "");
+}
+
+template <typename T>
+CLI::Validator AnyNumber() {
+  return NumberThat<T>([](T) { return true; },
+                       std::is_integral_v<T> ? "a whole number" : "a number");
+}
+
+template <typename T>
+CLI::Validator NumberBetween(T least, T most) {
+  return NumberThat<T>(
+      [=](T number) { return least <= number && number <= most; },
+      fmt::format("{} from {} to {}", std::is_integral_v<T> ? "a whole number" : "a number", least,
+                  most));
+}
+
 }  // namespace
 
 Declared Declared::Required() const { return Declared(option_->required()); }
 
-Declared Declared::Positive() const { return Declared(option_->check(CLI::PositiveNumber)); }
+Declared Declared::Positive() const {
+  return Declared(
+      option_->check(NumberThat<double>([](double n) { return n > 0; }, "a number above 0")));
+}
 
-Declared Declared::NotNegative() const { return Declared(option_->check(CLI::NonNegativeNumber)); }
+Declared Declared::NotNegative() const {
+  return Declared(
+      option_->check(NumberThat<double>([](double n) { return n >= 0; }, "0 or a number above")));
+}
 
 Declared Declared::Between(int64_t least, int64_t most) const {
-  return Declared(option_->check(CLI::Range(least, most)));
+  return Declared(option_->check(NumberBetween(least, most)));
 }
 
 Declared Declared::Between(uint64_t least, uint64_t most) const {
-  return Declared(option_->check(CLI::Range(least, most)));
+  return Declared(option_->check(NumberBetween(least, most)));
 }
 
 Declared Declared::Between(double least, double most) const {
-  return Declared(option_->check(CLI::Range(least, most)));
+  return Declared(option_->check(NumberBetween(least, most)));
 }
 
 Declared Declared::OneOf(const std::vector<std::string>& values) const {
-  return Declared(option_->check(CLI::IsMember(values)));
+  const auto check = [values](const std::string& text) {
+    if (std::ranges::count(values, text) != 0) return std::string();
+    return fmt::format("'{}' is unknown; choose one of: {}", text, fmt::join(values, ", "));
+  };
+  return Declared(option_->check(CLI::Validator(check, "")));
 }
 
-Declared Declared::Size() const { return Declared(option_->transform(CLI::AsSizeValue(false))); }
+Declared Declared::Size() const {
+  const auto convert = [size = CLI::AsSizeValue(false)](std::string& text) {
+    const std::string typed = text;
+    try {
+      if (size(text).empty()) return std::string();
+    } catch (const CLI::ValidationError&) {  // an unknown suffix
+    }
+    return fmt::format("'{}' is not a size, such as 64K or 4M", typed);
+  };
+  return Declared(option_->transform(CLI::Validator(convert, "")));
+}
 
 Declared Declared::Excludes(const char* other) const { return Declared(option_->excludes(other)); }
 
@@ -62,7 +125,10 @@ bool Declared::IsGiven() const { return option_->count() > 0; }
 template <typename T>
 Declared CommandLine::Option(const std::string& names, T& variable, const std::string& value,
                              const std::string& help) {
-  return Named(app_.add_option(names, variable, help), value);
+  CLI::Option* option = app_.add_option(names, variable, help);
+  using Type = typename Item<T>::Type;
+  if constexpr (std::is_arithmetic_v<Type>) option->check(AnyNumber<Type>());
+  return Named(option, value);
 }
 
 // The types of variables.
@@ -103,6 +169,8 @@ Declared CommandLine::Flag(const std::string& names, std::function<void()> set,
                            const std::string& help) {
   return Declared(app_.add_flag_callback(names, std::move(set), help));
 }
+
+void CommandLine::Group(const std::string& heading) { app_.option_defaults()->group(heading); }
 
 void CommandLine::Footer(const std::string& text) { app_.footer(text); }
 

@@ -71,6 +71,11 @@ class CommandLine {
                   const std::string& value, const std::string& help);
   Declared Flag(const std::string& names, std::function<void()> set, const std::string& help);
 
+  // Lists the options that are declared from here on under this heading of the help; the first
+  // heading is kOptions.
+  void Group(const std::string& heading);
+  static constexpr char kOptions[] = "Options";
+
   // Sets the end of the help: explanations, then examples.
   void Footer(const std::string& text);
   // Leaves arguments that are not declared to CheckCommand.

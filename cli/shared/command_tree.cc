@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <iterator>
 #include <ranges>
 #include <string_view>
@@ -20,22 +21,35 @@ std::vector<std::string> Split(std::string_view text, char separator) {
   return parts;
 }
 
-// Returns the name of an option's value, without the descriptions of validators that CLI11 appends:
-// "TEXT:{text,json}", "FLOAT:FLOAT in [0.01 - 1e6]".
+std::string Upper(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::toupper(c); });
+  return text;
+}
+
+// Returns a help text that begins with a capital letter, unless it begins with one of the values.
+std::string Sentence(std::string text, std::string_view value) {
+  const std::string word = text.substr(0, text.find_first_of(" ,:;"));
+  const auto is_lower = [](unsigned char c) { return std::islower(c) != 0; };
+  if (std::ranges::all_of(word, is_lower) && value.find(word) == value.npos)
+    text.replace(0, 1, Upper(text.substr(0, 1)));
+  return text;
+}
+
+// Returns the name of an option's value.
 std::string ValueName(const CLI::Option& option) {
   const std::string type = option.get_type_name();
-  const size_t brace = type.find(":{"), end = type.find('}');
-  if (brace != type.npos && end != type.npos)
-    return fmt::format("{}", fmt::join(Split(type.substr(brace + 2, end - brace - 2), ','), "|"));
-  const std::string name = type.substr(0, type.find(':'));
-  if (name == "FLOAT" || name == "INT" || name == "UINT") return "N";
-  return name == "TEXT" && option.get_positional() ? option.get_name(true) : name;
+  if (type == "FLOAT" || type == "INT" || type == "UINT") return "N";
+  return type == "TEXT" && option.get_positional() ? option.get_name(true) : type;
 }
 
 Argument ArgumentOf(const CLI::Option& option) {
-  Argument argument = {.default_value = option.get_default_str(), .help = option.get_description()};
+  Argument argument = {.group = option.get_group(),
+                       .required = option.get_required(),
+                       .default_value = option.get_default_str(),
+                       .help = Sentence(option.get_description(), option.get_type_name())};
   for (const std::string& name : option.get_snames()) argument.names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) argument.names.push_back("--" + name);
+  if (argument.IsPositional()) argument.title = Upper(option.get_name(true));
   if (option.get_items_expected_max() == 0) return argument;
   argument.value = ValueName(option);
   argument.optional_value = option.get_items_expected_min() == 0;
@@ -91,6 +105,15 @@ Argument::Kind KindOf(std::string_view value) {
 
 std::vector<Argument> CommandNode::Positionals() const { return Selected(arguments, true); }
 std::vector<Argument> CommandNode::Options() const { return Selected(arguments, false); }
+
+std::string CommandNode::FirstExample() const {
+  constexpr std::string_view kHeading = "Examples:\n  ";
+  const size_t heading = footer.find(kHeading);
+  if (heading == std::string::npos) return "";
+  const std::string_view examples = std::string_view(footer).substr(heading + kHeading.size());
+  const std::string_view line = examples.substr(0, examples.find('\n'));
+  return std::string(line.substr(0, line.find("   ")));
+}
 
 CommandNode TreeOf(const CLI::App& app) {
   CommandNode node = {.name = app.get_name(),

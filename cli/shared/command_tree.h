@@ -17,11 +17,14 @@ struct Argument {
   enum class Kind { kText, kFile, kDirectory, kProfile, kProcess, kMetrics, kChoice };
 
   std::vector<std::string> names;    // "-o", "--out"; empty if positional
+  std::string title;                 // of a positional argument: "PROFILE"
+  std::string group;                 // the heading of the help that an option is listed under
   std::string value;                 // "DIR"; empty for a flag
   std::vector<std::string> choices;  // of kChoice
   Kind kind = Kind::kText;           // what its value is
   bool optional_value = false;       // an option that may be given without its value
   bool repeated = false;             // a positional argument that may be given several times
+  bool required = false;
   std::string default_value;
   std::string help;
 
@@ -40,6 +43,7 @@ struct CommandNode {
 
   std::vector<Argument> Positionals() const;
   std::vector<Argument> Options() const;
+  std::string FirstExample() const;  // of the footer, without its explanation; empty if none
 };
 
 CommandNode TreeOf(const CLI::App& app);

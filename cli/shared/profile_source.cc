@@ -10,6 +10,7 @@
 #include "common/nearest.h"
 #include "common/shell_word.h"
 #include "profile/files/printable_text.h"
+#include "profile/read/combined.h"
 #include "record/place/jvm_profiles.h"
 #include "record/place/profile_place.h"
 #include "record/place/recording_summary.h"
@@ -41,6 +42,17 @@ Error WithNearest(Error error, const std::string& directory) {
   return error;
 }
 
+Result<std::string> FirstSampled(const std::string& directory) {
+  const auto meta = profile::ReadCombined(directory);
+  if (!meta) return std::unexpected(meta.error());
+  const auto run = std::ranges::find(meta->runs, profile::Run::Role::kSampled, &profile::Run::role);
+  if (run == meta->runs.end()) return WrongUse("{} has no sampled run to compare", directory);
+  const fs::path path = fs::path(directory) / run->profile;
+  fmt::print(stderr, "jprof: using {}, a sampled run of the combined profile\n",
+             record::DisplayPath(path));
+  return path.string();
+}
+
 model::TableChoice Busiest(model::TableChoice choice) {
   choice.one_of_several = BusiestIn;
   return choice;
@@ -68,8 +80,8 @@ Result<std::string> NewestProfile(bool combined) {
   std::string newest = FindNewestProfile(combined);
   if (newest.empty()) {
     return WrongUse(
-        "no profile (*.jprof) in the working directory; "
-        "name one, or record one: jprof callflow -- java ...");
+        "no profile (*.jprof) in the working directory; name one, or make one: jprof profile -- "
+        "java -jar app.jar");
   }
   fmt::print(stderr, "jprof: using {}, the newest profile here\n", profile::CleanText(newest));
   return newest;
@@ -101,16 +113,27 @@ Result<model::Input> OpenNamed(const std::string& directory, const TableChoice& 
   return input;
 }
 
-Result<void> CheckOneProfile(const std::string& directory) {
+namespace {
+
+// Returns the profile in `directory` that can be compared with others. Fails for anything that is
+// shown alone.
+Result<std::string> ComparableIn(const std::string& directory) {
   const model::InputKind kind = model::KindOf(directory);
-  if (kind == model::InputKind::kProfile) return {};
+  if (kind == model::InputKind::kProfile) return directory;
+  if (kind == model::InputKind::kCombined) return FirstSampled(directory);
   const std::string shown = profile::CleanText(directory);
-  if (kind == model::InputKind::kCombined) {
-    return WrongUse("{} is a combined profile; compare profiles in it: {}", shown,
-                    model::RunPaths(directory));
-  }
   return WrongUse("{} is {}, which is shown alone: jprof view {}", shown, model::NameOf(kind),
                   ShellWord(shown));
+}
+
+}  // namespace
+
+Result<model::Source> OpenComparable(const std::string& named, const TableChoice& choice) {
+  const Result<std::string> directory = named.empty() ? NewestProfile(true) : named;
+  if (!directory) return std::unexpected(directory.error());
+  const auto comparable = ComparableIn(*directory);
+  if (!comparable) return std::unexpected(comparable.error());
+  return OpenProfile(*comparable, choice);
 }
 
 }  // namespace jprof::cli

@@ -25,9 +25,10 @@ std::string BusiestIn(const std::string& directory);
 // if the table does not fit.
 Result<model::Source> OpenProfile(const std::string& directory, const TableChoice& choice);
 
-// Fails for a directory that is no single profile, and so cannot be compared; the message states
-// what can be done with it.
-Result<void> CheckOneProfile(const std::string& directory);
+// Opens a profile to compare it with another one, as OpenProfile does. Of a combined profile it
+// opens the first sampled run, whose name it prints on stderr. Fails for anything else; the message
+// states what can be done with it.
+Result<model::Source> OpenComparable(const std::string& directory, const TableChoice& choice);
 
 // Opens the directory as what it is, of several profiles the busiest. Fails as OpenProfile does.
 Result<model::Input> OpenNamed(const std::string& directory, const TableChoice& choice);

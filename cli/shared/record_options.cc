@@ -20,6 +20,7 @@ std::string ValueName(const options::Option& option, std::string_view word) {
 
 void AddFlag(CommandLine line, const options::Option& option, TypedOptions& typed,
              const std::string& help) {
+  line.Group(option.group);
   const std::string flag(option.flag);
   const auto set = [&typed, &option](const std::string& value) {
     auto done = options::Set(option, value, options::Interface::kCommandLine, typed.options);
@@ -65,8 +66,10 @@ void AddOption(CommandLine line, std::string_view flag, TypedOptions& typed, std
 }
 
 void AddCommandOptions(CommandLine line, TypedOptions& typed) {
+  line.Group(CommandLine::kOptions);
   line.Flag("--force", typed.force,
             "replace an existing profile; allow limits above a third of the available memory");
+  line.Group(options::kRarelyNeeded);
   line.Option("--agent", typed.agent, "LIB",
               "the agent library (default: JPROF_AGENT, or libjprof.so of this installation)");
 }
@@ -75,13 +78,16 @@ Result<void> CheckCommand(const CommandLine& line, const Command& command) {
   if (auto known = CheckUnknownOption(line); !known) return known;
   const auto others = line.Others();
   if (!others.empty() || command.empty()) {
-    return WrongUse("put -- before the command: jprof {} [options] -- {} ...", line.Name(),
-                    others.empty() ? "java" : others.front());
+    return others.empty()
+               ? WrongUse("name the program to profile: jprof {} -- java -jar app.jar", line.Name())
+               : WrongUse("put -- before the program: jprof {} -- {} ...", line.Name(),
+                          others.front());
   }
   return {};
 }
 
 void AddAttachOptions(CommandLine line, options::Mode mode, AttachArguments& arguments) {
+  line.Group(CommandLine::kOptions);
   line.Option("--pid", arguments.pid, "PID",
               "record this JVM, which runs already, instead of a command; `jprof ps` lists them");
   if (mode == options::Mode::kScs) return;  // the agent has the option

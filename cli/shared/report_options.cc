@@ -7,11 +7,13 @@
 namespace jprof::cli {
 
 void AddTableOptions(CommandLine line, TableChoice& choice) {
+  line.Group("Calibration, for times of callflow");
   line.Flag("--uncalibrated", choice.uncalibrated, "Do not subtract the profiler's overhead");
   line.Option("--table", choice.file, "FILE", "Correct with this calibration table")
       .Excludes("--uncalibrated");
   line.Flag("--force", choice.force, "Use --table even if it was made for another machine or JVM")
       .Needs("--table");
+  line.Group(CommandLine::kOptions);
 }
 
 void AddTextOptions(CommandLine line, TextChoice& choice) {

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <vector>
 
+#include "cli/shared/command_tree.h"
 #include "cli/shared/usage_error.h"
 #include "common/nearest.h"
 
@@ -47,19 +48,45 @@ std::string UnknownArgument(const CLI::App& app, std::string_view argument) {
   const auto names = is_option ? OptionNames(app) : SubcommandNames(app);
   const std::string path = FullName(app);
   const std::string what = is_option ? "option" : names.empty() ? "argument" : "command";
+  if (!is_option && TreeOf(app).runs_command)
+    return fmt::format("put -- before the program: {} -- {} ...", path, argument);
   const std::vector<std::string_view> choices(names.begin(), names.end());
   const auto nearest = Nearest(argument, choices);
+  if (!nearest && what == "command") {
+    return fmt::format(
+        "jprof has no command '{}'; to profile a program: jprof profile -- java -jar "
+        "app.jar; `jprof` alone shows which command is for what",
+        argument);
+  }
   return fmt::format("{} has no {} '{}'; {}", path, what, argument,
                      nearest ? fmt::format("did you mean {}?", *nearest)
                              : fmt::format("`{} --help` lists them", path));
 }
 
+namespace {
+
+// Returns the message about a positional argument that is missing.
+std::string MissingText(const CLI::App& app, const CLI::ParseError& error) {
+  std::string name = error.what();  // "NAME is required"
+  name.resize(name.find(' '));
+  for (const Argument& argument : TreeOf(app).Positionals())
+    if (EditDistance(argument.title, name) == 0) name = argument.title;
+  return fmt::format("{} needs {}, for example: {}", FullName(app), name,
+                     TreeOf(app).FirstExample());
+}
+
+}  // namespace
+
 int ReportParseError(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) return app.exit(error);
   const CLI::App& inner = Innermost(app);
   const auto unknown = app.remaining(true);
-  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) && !unknown.empty()) {
+  const bool incomplete = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
+  const bool extra = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+  if ((incomplete || extra) && !unknown.empty()) {
     PrintError(UnknownArgument(inner, unknown.front()));
+  } else if (incomplete) {
+    PrintError(MissingText(inner, error));
   } else {
     PrintError(fmt::format("{}; see `{} --help`", error.what(), FullName(inner)));
   }

@@ -7,6 +7,7 @@
 namespace jprof::cli {
 
 using record::PrintError;
+using record::PrintNext;
 
 // Returns the exit status of a command that ends with this error.
 inline int ExitCodeOf(const Error& error) { return error.kind == Error::Kind::kWrongUse ? 2 : 1; }

@@ -52,12 +52,9 @@ Result<void> WriteOne(const std::string& named, const TableChoice& table, const 
 
 Result<void> WriteTwo(const std::vector<std::string>& named, const TableChoice& table,
                       const std::string& out) {
-  for (const std::string& path : named) {
-    if (auto one = CheckOneProfile(path); !one) return one;
-  }
-  auto before = OpenProfile(named[0], table);
+  auto before = OpenComparable(named[0], table);
   if (!before) return std::unexpected(before.error());
-  auto after = OpenProfile(named[1], table);
+  auto after = OpenComparable(named[1], table);
   if (!after) return std::unexpected(after.error());
   return WriteTo(out, [&](reports::Output& to) { return PrintView(*before, *after, to); });
 }

@@ -77,7 +77,10 @@ Result<Reader> Reader::Open(const std::string& directory) {
   if (!control.exists() && control.error() != 0 && control.error() != ENOENT)
     return Fail("{}/{}: cannot be opened: {}", directory, kControlFile, ErrnoText(control.error()));
   if (!control.exists()) {
-    return WrongUse("{}: not a jprof profile (it has no file '{}')", directory, kControlFile);
+    return WrongUse(
+        "{}: not a jprof profile (it has no file '{}'); give a directory that jprof "
+        "recorded (NAME.jprof)",
+        directory, kControlFile);
   }
   const size_t bytes = control.ReadAt(0, &reader.header_, sizeof(reader.header_));
   if (auto checked = CheckHeader(directory, reader.header_, bytes); !checked) {

@@ -51,11 +51,15 @@ int StatusWithoutProfile(const RecordingPlan& plan, const Outcome& outcome) {
     return outcome.ExitCode() == 0 ? 2 : outcome.ExitCode();
   }
   // A process of the command that begins to record makes OUT.
-  PrintError(direct || made
-                 ? "no profile: the program ran without being profiled (the reason is above)"
-                 : "no profile: the command started neither a JVM that runs a program with the "
-                   "agent nor a program that calls hooks (--hooks=yes: also where only its "
-                   "libraries have hooks)");
+  if (direct || made) {
+    PrintError("no profile: the program ran without being profiled (the reason is above)");
+  } else {
+    PrintError(fmt::format(
+        "no profile: {0} started no JVM, and called no functions of C or C++ with hooks (compile "
+        "with -finstrument-functions; --hooks=yes if only its libraries have them); a program as "
+        "it is: jprof tprof -- {0} ...",
+        plan.launch.arguments.front()));
+  }
   return !direct && outcome.ExitCode() == 0 ? 2 : outcome.ExitCode();
 }
 

@@ -13,6 +13,7 @@
 
 #include "common/utc_text.h"
 #include "profile/read/reader.h"
+#include "record/agent/run_progress.h"
 #include "record/agent/run_watch.h"
 #include "record/place/jvm_profiles.h"
 #include "record/place/profile_place.h"
@@ -39,18 +40,6 @@ struct Recorded {
   std::vector<std::string> notes;
 };
 
-std::string_view OutputText(RunMeta::Output output) {
-  switch (output) {
-    case RunMeta::Output::kEqual:
-      return ", output as in run 1";
-    case RunMeta::Output::kDiffers:
-      return ", output differs from run 1";
-    case RunMeta::Output::kUnknown:
-      break;
-  }
-  return "";
-}
-
 // Chooses the profile of the run: that of the JVM that used the most CPU time. Returns nothing if
 // there is no profile.
 std::optional<Recorded> RecordedIn(const fs::path& out, const PlannedRun& planned,
@@ -74,15 +63,6 @@ std::optional<Recorded> RecordedIn(const fs::path& out, const PlannedRun& planne
       recorded.notes.push_back(std::move(text));
   }
   return recorded;
-}
-
-void PrintRun(const Recorded& recorded, const RunSequence& sequence, size_t number) {
-  for (const std::string& note : recorded.notes) PrintError(note);
-  const RunMeta& run = recorded.run;
-  PrintError(fmt::format("run {} of {}: {:.2f} s, {:.2f} s of CPU time, exit status {}{}; {}",
-                         number, sequence.runs.size(), *run.wall_seconds, *run.cpu_seconds,
-                         *run.exit_status, OutputText(run.output),
-                         SummaryLine(sequence.out / run.profile)));
 }
 
 // Returns why no further run is started after this one, or an empty text if the next one is.
@@ -112,7 +92,9 @@ std::optional<double> ShareOfCounting(const fs::path& path, const RunMeta& run) 
 class Runner {
  public:
   Runner(const RunSequence& sequence, profile::CombinedMeta meta)
-      : sequence_(sequence), meta_(std::move(meta)) {}
+      : sequence_(sequence),
+        meta_(std::move(meta)),
+        progress_(sequence.runs.size(), sequence.begins_with_both) {}
 
   Result<SequenceEnd> RunAll() {
     for (size_t i = 0; i < sequence_.runs.size(); ++i) {
@@ -130,9 +112,8 @@ class Runner {
     const PlannedRun& planned = sequence_.runs[i];
     const size_t count = sequence_.runs.size();
     if (i == 1 && !program_.RepeatNote().empty()) PrintError(std::string(program_.RepeatNote()));
-    PrintError(fmt::format("run {} of {}: {}", i + 1, count, planned.how));
     RunWatch watch(planned.plan);
-    const auto done = program_.Run(planned.plan.launch, watch.Observer());
+    const auto done = RunWatched(planned, watch);
     if (!done) {
       error_ = done.error();
       return false;
@@ -151,6 +132,16 @@ class Runner {
     return false;
   }
 
+  Result<ProgramRun> RunWatched(const PlannedRun& planned, RunWatch& watch) {
+    progress_.Begin(planned.how);
+    auto done = program_.Run(planned.plan.launch, [&, look = watch.Observer()](uint32_t pid) {
+      look(pid);
+      progress_.Look();
+    });
+    progress_.End();
+    return done;
+  }
+
   // Adds the profile of a run. Returns false if there is none.
   bool Keep(size_t i, const ProgramRun& done, const RunWatch& watch) {
     const PlannedRun& planned = sequence_.runs[i];
@@ -163,7 +154,8 @@ class Runner {
       if (i == 0) status_ = status;
       return false;
     }
-    PrintRun(*recorded, sequence_, i + 1);
+    for (const std::string& note : recorded->notes) PrintError(note);
+    KeepTable(sequence_.out / recorded->run.profile);
     std::ranges::move(recorded->notes, std::back_inserter(meta_.notes));
     meta_.runs.push_back(std::move(recorded->run));
     return true;
@@ -209,6 +201,7 @@ class Runner {
 
   const RunSequence& sequence_;
   profile::CombinedMeta meta_;
+  RunProgress progress_;
   ProgramRuns program_;
   int status_ = 2;
   std::optional<Error> error_;

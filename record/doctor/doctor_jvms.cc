@@ -169,7 +169,7 @@ DoctorCheck TableCheck(const TestedJvm& jvm, std::time_t now) {
   std::string reason = jvm.why_no_table;  // which ends with the remedy, but without --java
   constexpr std::string_view kRemedy = ": run jprof calibrate";
   if (const size_t at = reason.find(kRemedy); at != reason.npos) reason.erase(at, kRemedy.size());
-  return {Verdict::kNote, kName, reason,
+  return {Verdict::kNote, kName, reason + "; only callflow needs one",
           fmt::format("jprof calibrate --java {}", jvm.found.java.string())};
 }
 
@@ -183,13 +183,14 @@ DoctorCheck ProbeCheck(const TestedJvm& jvm) {
                                              jvm.meta.jvm.vendor)};
   if (!jvm.HasProbe()) {
     check.verdict = Verdict::kNote;
-    check.detail += "counted by slow JVMTI events: " + jvm.meta.probe.note;
+    check.detail +=
+        "can be profiled, but calls are counted by slow JVMTI events: " + jvm.meta.probe.note;
     check.remedy = "use a HotSpot JVM of JDK 17 or later, or jprof scs";
   } else if (!jvm.why_no_focus.empty()) {
     check.verdict = Verdict::kNote;
-    check.detail += "HotSpot probe; without --focus and --keep-intrinsics: " + jvm.why_no_focus;
+    check.detail += "can be profiled, without --focus and --keep-intrinsics: " + jvm.why_no_focus;
   } else {
-    check.detail += "HotSpot probe, --focus and --keep-intrinsics work";
+    check.detail += "can be profiled; --focus and --keep-intrinsics work";
   }
   return check;
 }
@@ -199,8 +200,9 @@ DoctorCheck WovenCheck(const TestedJvm& jvm) {
   if (const auto known = options::CheckWovenJdk(jvm.Major()); !known)
     return {Verdict::kNote, kName, known.error().message, "use --counter probe"};
   return {.name = kName,
-          .detail = fmt::format("JDK {} is known (all up to {} except 19 and 20)", jvm.Major(),
-                                options::kLastWovenJdk)};
+          .detail = fmt::format("works, for profile and calltree --sample: JDK {} is known (all up "
+                                "to {} except 19 and 20)",
+                                jvm.Major(), options::kLastWovenJdk)};
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ DoctorCheck Counting(const DoctorFindings& f) {
   constexpr char kNames[] = "profile, callflow, calltree, trace";
   if (!CanProfile(f)) return {Verdict::kNo, kNames, kNoJvm, RemedyOf(f)};
   if (!std::ranges::any_of(f.jvms, &TestedJvm::HasProbe))
-    return {Verdict::kNote, kNames, "yes, by slow JVMTI events", ""};
+    return {Verdict::kNote, kNames, "yes, by slow JVMTI events: no HotSpot JVM was found", ""};
   return {.name = kNames, .detail = "yes"};
 }
 
@@ -37,12 +37,13 @@ DoctorCheck Stacks(const DoctorFindings& f) {
 DoctorCheck Calibration(const DoctorFindings& f) {
   if (!f.trainers)
     return {Verdict::kNo, "calibrate",
-            "this jprof was built without a JDK, its trainers are missing",
+            "this jprof was built without a JDK, the programs that calibrate runs are missing",
             "install a JDK with javac and build again"};
   if (!CanProfile(f)) return {Verdict::kNo, "calibrate", kNoJvm, RemedyOf(f)};
   const bool calibrated =
       std::ranges::any_of(f.jvms, [](const TestedJvm& jvm) { return !jvm.table_made.empty(); });
-  return {.name = "calibrate", .detail = calibrated ? "yes, done" : "yes, not done yet"};
+  return {.name = "calibrate",
+          .detail = calibrated ? "yes, done" : "yes, not done yet: only callflow needs it"};
 }
 
 DoctorCheck Tprof(const DoctorMachine& m) {
@@ -62,7 +63,8 @@ DoctorCheck Counters(const DoctorMachine& m) {
   constexpr char kNames[] = "stat, ptt, cpi";
   if (has("hardware")) return {.name = kNames, .detail = "yes"};
   if (has("software"))
-    return {Verdict::kNote, kNames, "software events only: cpi needs hardware counters", ""};
+    return {Verdict::kNote, kNames,
+            "yes, without hardware events (cycles, cache misses); cpi needs them", ""};
   return {Verdict::kNo, kNames, "no events can be counted", ""};
 }
 

@@ -7,6 +7,8 @@
 
 #include "a2n/image.h"
 #include "common/fd.h"
+#include "common/procfs.h"
+#include "profile/files/layout.h"
 #include "profile/log/jit_log.h"
 
 namespace jprof::record {

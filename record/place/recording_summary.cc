@@ -13,6 +13,7 @@
 #include "profile/read/losses.h"
 #include "profile/read/reader.h"
 #include "record/place/filter_suggestion.h"
+#include "record/run/print_error.h"
 
 namespace jprof::record {
 namespace {
@@ -107,19 +108,19 @@ std::string CopyTable(const profile::Reader& reader, const fs::path& profile) {
                 : "";
 }
 
-std::string Next(const profile::Reader& reader, const options::AgentOptions& options,
-                 const fs::path& profile) {
-  const std::string_view name = options.mode == options::Mode::kTrace ? "log-gen"
-                                : options.mode == options::Mode::kScs ? "scs"
-                                                                      : "log-rt";
-  const std::string report = fmt::format("jprof report {} {}", name, DisplayPath(profile));
-  if (options.mode == options::Mode::kCalltree || options.mode == options::Mode::kScs)
-    return report;
-  const std::string uncalibrated = CopyTable(reader, profile);
-  return uncalibrated.empty() ? report
-                              : fmt::format("{}, then {} ({})",
-                                            calibrate::TrainingCommand(reader.meta().fingerprint),
-                                            report, uncalibrated);
+// Prints the command that helps most now: the report, or the calibration that a profile with times
+// lacks.
+void PrintNextFor(const profile::Reader& reader, const fs::path& profile) {
+  const bool timed = reader.meta().is(Mode::kCallflow) || reader.meta().is(Mode::kTrace);
+  const std::string uncalibrated = timed ? CopyTable(reader, profile) : "";
+  if (reader.meta().is(Mode::kCallflow) && !uncalibrated.empty()) {
+    fmt::print(stderr, "jprof: detail:  the profiler's own cost is in the times: {}\n",
+               uncalibrated);
+    PrintNext(calibrate::TrainingCommand(reader.meta().fingerprint));
+    return;
+  }
+  PrintNext(fmt::format("jprof report {}{}", reader.meta().is(Mode::kTrace) ? "log-gen " : "",
+                        DisplayPath(profile)));
 }
 
 }  // namespace
@@ -152,6 +153,10 @@ std::string SummaryLine(const fs::path& profile) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+void KeepTable(const fs::path& profile) {
+  if (auto reader = profile::Reader::Open(profile.string()); reader) CopyTable(*reader, profile);
+}
+
 bool PrintSummary(const fs::path& profile, const options::AgentOptions& options) {
   auto reader = profile::Reader::Open(profile.string());
   if (!reader) {
@@ -171,7 +176,7 @@ bool PrintSummary(const fs::path& profile, const options::AgentOptions& options)
   if (const std::string folded = profile::FoldedText(reader->header()); !folded.empty()) {
     fmt::print(stderr, "jprof: detail:  {}; counts are exact\n", folded);
   }
-  fmt::print(stderr, "jprof: next:    {}\n", Next(*reader, options, profile));
+  if (empty.empty()) PrintNextFor(*reader, profile);
   return empty.empty();
 }
 
@@ -190,8 +195,11 @@ bool PrintSummaries(const fs::path& place, const std::vector<JvmProfile>& profil
   auto reader = profile::Reader::Open(busiest.string());
   if (!reader) return true;
   const auto empty = recorded ? std::vector<std::string>() : EmptyFilters(*reader, options);
-  if (!empty.empty()) fmt::print(stderr, "jprof: lost:    {}\n", fmt::join(empty, "; "));
-  fmt::print(stderr, "jprof: next:    {}\n", Next(*reader, options, busiest));
+  if (empty.empty()) {
+    PrintNextFor(*reader, busiest);
+  } else {
+    fmt::print(stderr, "jprof: lost:    {}\n", fmt::join(empty, "; "));
+  }
   return empty.empty();
 }
 

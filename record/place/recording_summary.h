@@ -24,6 +24,9 @@ bool PrintSummaries(const std::filesystem::path& place, const std::vector<JvmPro
 // matching calibration table into a profile with times.
 std::string SummaryLine(const std::filesystem::path& profile);
 
+// Copies the matching calibration table, if there is one, into the profile.
+void KeepTable(const std::filesystem::path& profile);
+
 // Returns `path` as the user would type it: relative if it is below the working directory, quoted
 // for a shell if necessary.
 std::string DisplayPath(const std::filesystem::path& path);

@@ -12,4 +12,6 @@ void PrintError(std::string_view message) {
   fmt::print(stderr, "jprof: {}\n", profile::CleanText(message));
 }
 
+void PrintNext(std::string_view command) { PrintError(fmt::format("next:    {}", command)); }
+
 }  // namespace jprof::record

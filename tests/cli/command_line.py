@@ -108,11 +108,10 @@ class CommandLine(unittest.TestCase):
     def test_the_command_stands_behind_two_dashes(self):
         self.refused(
             self.run_jprof("callflow", "java", "-cp", "x", "Main"),
-            "put -- before the command",
-            "-- java",
+            "put -- before the program: jprof callflow -- java ...",
         )
-        self.refused(self.run_jprof("callflow"), "put -- before the command")
-        self.refused(self.run_jprof("trace", "--"), "put -- before the command")
+        self.refused(self.run_jprof("callflow"), "jprof callflow -- java -jar app.jar")
+        self.refused(self.run_jprof("trace", "--"), "jprof trace -- java -jar app.jar")
 
     def test_values_that_are_none(self):
         for words, said in [
@@ -531,7 +530,8 @@ class CommandLine(unittest.TestCase):
         )
         result = self.record("callflow", "--children", "--", "true")
         self.assertEqual(result.returncode, 2)
-        self.assertIn("the command started neither a JVM", result.stderr)
+        self.assertIn("no profile: true started no JVM", result.stderr)
+        self.assertIn("a program as it is: jprof tprof -- true ...", result.stderr)
 
     def test_death_by_signal(self):
         result = self.record("callflow", "--children", "--", "sh", "-c", "kill -9 $$")
@@ -596,7 +596,8 @@ class CommandLine(unittest.TestCase):
         header += struct.pack("<QQQQQ", 0, 0, fields.get("disk_full", 0), 0, 0)
         self.write(
             "made/meta.json",
-            '{"mode":"calltree","metrics":[],"probe":{"kind":"hotspot","note":""}}',
+            '{"mode":"%s","metrics":[],"probe":{"kind":"hotspot","note":""}}'
+            % fields.get("mode", "calltree"),
         )
         for name in ("nodes", "methods"):
             self.write("made/" + name, "")
@@ -611,7 +612,14 @@ class CommandLine(unittest.TestCase):
         place, lost, following = result.stderr.splitlines()
         self.assertEqual(place, "jprof: profile: 'd e' (0 threads, 2 methods)")
         self.assertIn("jprof: lost:    ", lost)
-        self.assertEqual(following, "jprof: next:    jprof report log-rt 'd e'")
+        self.assertEqual(following, "jprof: next:    jprof report 'd e'")
+
+    def test_the_next_command_of_a_profile_without_a_table_is_to_calibrate(self):
+        then = self.profile_maker(mode="callflow").replace("exit 6", "exit 0")
+        result = self.record("callflow", "-o", "d e", "--", "java", then=then)
+        self.assertIn("there is no calibration table yet", result.stderr)
+        self.assertEqual(result.stderr.splitlines()[-1], "jprof: next:    jprof calibrate")
+        self.assertEqual(result.stderr.count("next:"), 1)
 
     def test_losses_are_told(self):
         result = self.record(
@@ -651,7 +659,7 @@ class CommandLine(unittest.TestCase):
 
     def test_info_of_what_is_no_profile(self):
         self.refused(self.run_jprof("info", "nowhere"), "nowhere")
-        self.refused(self.run_jprof("info"), "DIR is required")
+        self.refused(self.run_jprof("info"), "jprof info needs DIR, for example: jprof info app.jprof")
         self.write("folder/file", "")
         self.refused(self.run_jprof("info", "folder"), "not a jprof profile")
         self.profile_maker(version=99)

@@ -7,9 +7,11 @@ itself.
 import html.parser
 import json
 import os
+import pty
 import re
 import shutil
 import struct
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -116,6 +118,15 @@ class Compare(unittest.TestCase):
         result = self.jprof(*words)
         self.assertEqual((result.returncode, result.stderr), (0, ""), words)
         return result.stdout
+
+    def test_on_a_terminal_it_ends_with_the_command_that_shows_more(self):
+        ours, theirs = pty.openpty()
+        done = subprocess.run([JPROF, "compare", "a.jprof", "a.jprof"], cwd=self.folder,
+                              env={"HOME": self.folder}, stdout=theirs, stderr=subprocess.PIPE,
+                              text=True, timeout=600, check=True)
+        os.close(theirs)
+        os.close(ours)
+        self.assertEqual(done.stderr, "jprof: next:    jprof view a.jprof a.jprof\n")
 
     def refused(self, said, *words):
         result = self.jprof(*words)

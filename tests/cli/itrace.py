@@ -239,7 +239,7 @@ class Ends(InFolder):
         program = self.build("c.c", C)
         said = itrace("-o", "t.itrace", "--", program, "100")
         self.assertEqual(said.returncode, 3, said.stderr)
-        self.assertIn("next: jprof report arc t.itrace", said.stderr)
+        self.assertIn("jprof: next:    jprof report t.itrace", said.stderr)
         self.assertEqual(sorted(os.listdir("t.itrace")), ["branches", "recording.json", "samples"])
         with open("t.itrace/recording.json", encoding="utf-8") as file:
             meta = json.load(file)
@@ -292,7 +292,7 @@ class Ends(InFolder):
 
     def test_a_running_process_goes_on(self):
         said = self.attached("--duration", "0.5")
-        self.assertIn("trace in", said)
+        self.assertRegex(said, r"(?m)^jprof: trace:   .*\njprof: next:    jprof report ")
         self.attached("--function", "work", "--calls", "3")
 
     def test_signals_end_the_trace_not_the_program(self):

@@ -94,8 +94,8 @@ class RealJvm(unittest.TestCase):
                 (done.returncode, done.stdout), (42, "counted 100\nbye\n"), done.stderr
             )
             self.assertEqual(
-                [line.split(":")[1].strip() for line in done.stderr.splitlines()[-3:]],
-                ["profile", "lost", "next"],
+                [line.split(":")[1].strip() for line in done.stderr.splitlines()[-4:]],
+                ["profile", "lost", "detail", "next"],
             )
             info = self.info("Work.jprof")
             self.assertEqual((info["mode"], info["finished"]), ("callflow", True))
@@ -183,7 +183,7 @@ class RealJvm(unittest.TestCase):
             self.assertRegex(said[0], r"^jprof: \d+ \S+ Work pause was not profiled: .*without JAVA")
             self.assertEqual(said[1], "jprof: profiles: 2 of JVMs in kids, the busiest first")
             busiest = said[2].split(":")[1].strip()
-            self.assertEqual(said[4], f"jprof: next:    jprof report log-rt kids/{busiest}")
+            self.assertEqual(said[4], f"jprof: next:    jprof report kids/{busiest}")
             self.assertEqual(self.info(f"kids/{busiest}")["command"][-1], "burn")
             self.assertEqual(self.info("kids")["command"][-1], "burn")
             done = self.jprof("report", "methods", "kids")

@@ -6,6 +6,7 @@ JVM.
 """
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -51,23 +52,45 @@ class Guidance(unittest.TestCase):
         self.assertEqual((shown.returncode, shown.stderr), (0, ""))
         lines = shown.stdout.splitlines()
         self.assertLessEqual(len(lines), 22)
-        self.assertLess(shown.stdout.index("jprof doctor"), shown.stdout.index("jprof calibrate"))
-        self.assertIn("No calibration table yet", shown.stdout)
+        questions = shown.stdout.split("All commands:")[0]
+        self.assertRegex(questions, r"(?m)^My Java program is slow +jprof profile -- java -jar ")
+        for asked in ("server that runs", "C or C++", "whole machine", "became slower"):
+            self.assertRegex(questions, rf"(?m)^.*{re.escape(asked)}.* jprof ")
+        self.assertNotIn("calibrat", questions)
         self.assertNotIn("Newest profile", shown.stdout)
         for command in self.commands():
             self.assertRegex(shown.stdout, rf"(?m)[ ,]{command}\b")
 
     def test_start_page_knows_the_situation(self):
-        self.write(".local/share/jprof/calibration/x.json", "{}")
         self.write("my app.jprof/runs.json", "{}")
         shown = self.run_jprof().stdout
-        self.assertNotIn("No calibration table", shown)
         self.assertIn("jprof report 'my app.jprof'", shown)
 
     def test_help_groups_commands(self):
         shown = self.run_jprof("--help").stdout
-        for group in ("Prepare:", "Profile Java programs:", "Read results:"):
-            self.assertIn(group, shown)
+        groups = ("Profile Java and C++:", "Read results:", "Measure any program:", "Prepare:")
+        self.assertEqual(sorted(groups, key=shown.index), list(groups))
+
+    def test_help_of_every_command(self):
+        for command in self.commands():
+            shown = self.run_jprof(command, "--help")
+            self.assertEqual((shown.returncode, shown.stderr), (0, ""), command)
+            text = shown.stdout
+            self.assertIn(f"\nUsage: jprof {command} ", text)
+            self.assertRegex(text, rf"\nExamples:\n  .*jprof {command}\b")
+            self.assertNotRegex(text, r"UINT|FLOAT|REQUIRED|Excludes|Needs:")
+            self.assertLessEqual(max(map(len, text.splitlines())), 100, command)
+            self.assertIn("  -h, --help ", text.split("\nOptions:\n")[1])
+
+    def test_long_help_has_groups(self):
+        text = self.run_jprof("scs", "--help").stdout
+        headings = ("Options:", "What is recorded:", "Memory:", "Rarely needed:", "Examples:")
+        self.assertEqual(sorted(headings, key=lambda heading: text.index("\n" + heading)),
+                         list(headings))
+        rare = text.split("\nRarely needed:\n")[1]
+        for option in ("--force-rate", "--timer", "--agent"):
+            self.assertIn(option, rare)
+        self.assertIn("--pid", text.split("\nWhat is recorded:")[0])
 
     def complete(self, *words, program="jprof"):
         done = subprocess.run(["bash", "--norc", "-c", COMPLETE, "bash", program, *words],
@@ -159,12 +182,35 @@ class Guidance(unittest.TestCase):
 
     def test_wrong_words(self):
         for words, said in ((("man", "repot"), "did you mean 'report'?"),
-                            (("completion", "csh"), "choose one of: bash, zsh, fish"),
+                            (("completion", "csh"), "did you mean 'zsh'? Choose one of: bash, zsh, fish"),
                             (("doctor", "--java", "nowhere"), "--java"),
-                            (("doctor", "--format", "xml"), "--format")):
+                            (("doctor", "--format", "xml"), "--format"),
+                            (("java", "App"), "to profile a program: jprof profile -- java"),
+                            (("--", "java", "App"), "jprof profile -- java ..."),
+                            (("scs",), "name the program to profile: jprof scs -- java"),
+                            (("merge",), "needs PROFILES, for example: jprof merge rank-*.jprof"),
+                            (("info",), "needs DIR, for example: jprof info app.jprof"),
+                            (("detach",), "needs PID, for example: jprof detach 1234"),
+                            (("completion",), "needs SHELL, for example: source <(jprof"),
+                            (("merge", "--wrong"), "jprof merge has no option '--wrong'"),
+                            (("scs", "--wrong"), "'--wrong'; `jprof scs --help` lists them"),
+                            (("tprof", "./app"), "put -- before the program: jprof tprof -- ./app"),
+                            (("itrace", "app"), "put -- before the program: jprof itrace -- app"),
+                            (("tprof", "--duration", "-1"), "'-1' is not a number above 0"),
+                            (("tprof", "--rate", "0"), "'0' is not a whole number from 1 to 20000"),
+                            (("tprof", "--delay", "-1"), "'-1' is not 0 or a number above"),
+                            (("ptt", "app"), "PID: 'app' is not a whole number"),
+                            (("report", "--depth", "x"), "--depth: 'x' is not a whole number"),
+                            (("itrace", "--engine", "x"), "choose one of: auto, block, step"),
+                            (("push", "http://x", "--max-size", "x"), "'x' is not a size"),
+                            (("report", "no.jprof"), "no.jprof: cannot be opened"),
+                            (("report", "."), "give a directory that jprof recorded"),
+                            (("report", ".", "methods"), "jprof report methods ."),
+                            (("view",), "or make one: jprof profile -- java -jar app.jar")):
             done = self.run_jprof(*words)
             self.assertEqual((done.returncode, done.stdout), (2, ""), words)
             self.assertIn(said, done.stderr)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
 
     def test_doctor(self):
         """With a `java` that cannot be profiled."""

@@ -111,7 +111,9 @@ class View(unittest.TestCase):
     def test_a_tree_has_what_the_report_has(self):
         made.profile(self.path("tree.jprof"))
         done = self.jprof("report", "html", "tree.jprof")
-        self.assertEqual((done.stdout, done.stderr), ("", "jprof: view: tree.html\n"))
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(done.stderr, "jprof: view:    tree.html\n"
+                                      "jprof: next:    open tree.html in a browser\n")
         page = self.page("tree.html")
         self.check_tree(page)
         self.assertEqual(page.header["kind"], "tree")
@@ -233,12 +235,12 @@ class View(unittest.TestCase):
     def test_view_without_a_display_prints_the_place(self):
         made.profile(self.path("shown.jprof"))
         done = self.jprof("view", "shown.jprof")
-        place = re.match(r"jprof: view: (\S.*/shown\.html)\n", done.stderr)
+        place = re.match(r"jprof: view:    (\S.*/shown\.html)\n", done.stderr)
         self.assertTrue(place, done.stderr)
         path = os.path.join(self.folder, place[1])
         self.assertEqual(os.stat(os.path.dirname(path)).st_mode & 0o77, 0)
         shutil.rmtree(os.path.dirname(path))
-        self.assertIn("open this file in a browser", done.stderr)
+        self.assertIn(f"jprof: next:    open {place[1]} in a browser", done.stderr)
 
     def test_view_opens_the_browser_of_a_desktop(self):
         made.profile(self.path("opened.jprof"))

@@ -175,7 +175,8 @@ def named(done):
     """Whether a recording's messages say that something is missing or was not possible."""
     return any(line.startswith("jprof: ") and not re.match(
         r"jprof: (lost: +nothing|profile: |next: |not calibrated|counts calls|.*--counter |"
-        r"recording (in|process) |trace in |(thread \d+: )?\d+ instructions)", line)
+        r"recording: |recording process |trace: |detail: +the profiler's own cost |"
+        r"(thread \d+: )?\d+ instructions)", line)
         for line in done.stderr.splitlines())
 
 

@@ -25,7 +25,14 @@ TEST(Nearest, TheLeastDistanceAndTheFirstOfEquals) {
 TEST(Nearest, AWordThatWasCutShort) {
   constexpr std::string_view kChoices[] = {"--help", "--form", "--fold-recursion"};
   EXPECT_EQ(Nearest("--Fold", kChoices), "--fold-recursion");
-  EXPECT_EQ(Nearest("--f", kChoices), "--form");  // too short for a prefix match
+  EXPECT_EQ(Nearest("--f", kChoices), std::nullopt);  // too short for a prefix match
+}
+
+TEST(Nearest, DashesMakeOptionsNoNearer) {
+  constexpr std::string_view kChoices[] = {"--probe", "-p"};
+  EXPECT_EQ(Nearest("--prob", kChoices), "--probe");
+  EXPECT_EQ(Nearest("--wrong", kChoices), std::nullopt);
+  EXPECT_EQ(Nearest("-x", kChoices), std::nullopt);
 }
 
 TEST(Nearest, NothingWhenAllAreFar) {

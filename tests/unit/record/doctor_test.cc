@@ -122,7 +122,9 @@ TEST(CheckJvm, NamesTheJdksOfWovenCounting) {
     jvm.meta.jvm.version = version;
     return Find(CheckJvm(jvm, 0), "  --counter woven");
   };
-  EXPECT_EQ(check("17.0.18+8-Debian-1").detail, "JDK 17 is known (all up to 27 except 19 and 20)");
+  EXPECT_EQ(check("17.0.18+8-Debian-1").detail,
+            "works, for profile and calltree --sample: JDK 17 is known (all up to 27 except 19 and "
+            "20)");
   EXPECT_EQ(check("27-ea+3").verdict, Verdict::kOk);
   EXPECT_EQ(check("28-ea+3").verdict, Verdict::kNote);
   EXPECT_EQ(check("28-ea+3").detail, "woven counting knows JDKs up to 27, not 28");
