@@ -1,11 +1,11 @@
 // Reads the data, makes the views, and keeps the views, the state and the address consistent.
 
 import { Controls } from "./controls.js";
-import { DataFile, decodeBase64, inflate } from "./data.js";
+import { DataFile, decodeBase64, inflate } from "./model/data.js";
 import { byId, delayed } from "./dom.js";
-import { fromLink, toLink } from "./link.js";
-import { Model } from "./model.js";
-import { INITIAL, Store, VIEWS, type Changed, type ViewName } from "./state.js";
+import { fromLink, toLink } from "./model/link.js";
+import { Model } from "./model/model.js";
+import { INITIAL, Store, VIEWS, type Changed, type ViewName } from "./model/state.js";
 import { Summary } from "./summary.js";
 import type { Context, View } from "./view.js";
 import { ContextsView } from "./view_contexts.js";

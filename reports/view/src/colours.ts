@@ -1,9 +1,9 @@
 // Chooses colours of rows: by type, by package, by difference. A row's colour is a slot in a small
 // palette.
 
-import { isWithinError, type Kind } from "./format.js";
-import { packageOf, TYPE_NAMES, type Names } from "./names.js";
-import { NO_ROW, type Tree } from "./tree.js";
+import { isWithinError, type Kind } from "./model/format.js";
+import { packageOf, TYPE_NAMES, type Names } from "./model/names.js";
+import { NO_ROW, type Tree } from "./model/tree.js";
 
 export interface LegendEntry {
   colour: string;

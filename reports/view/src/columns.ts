@@ -2,10 +2,10 @@
 
 import {
   formatError, formatPercent, formatUncertain, formatValue, isWithinError, signed,
-} from "./format.js";
-import type { ProfileQuantity } from "./metrics.js";
-import type { Model } from "./model.js";
-import type { Amounts, Tree } from "./tree.js";
+} from "./model/format.js";
+import type { ProfileQuantity } from "./model/metrics.js";
+import type { Model } from "./model/model.js";
+import type { Amounts, Tree } from "./model/tree.js";
 import type { Column } from "./table.js";
 
 /** A column with the values by which it sorts, by id. */

@@ -1,8 +1,8 @@
 // The bar with the measure, the search, filters and computed metrics.
 
 import { button, byId, delayed, el, setChoices } from "./dom.js";
-import { compute } from "./metrics.js";
-import type { Changed, State } from "./state.js";
+import { compute } from "./model/metrics.js";
+import type { Changed, State } from "./model/state.js";
 import { DATA_KEYS, hasAny, type Context } from "./view.js";
 
 const TYPING_MS = 180;

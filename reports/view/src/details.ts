@@ -1,11 +1,11 @@
 // Formats one line about a row or a method: its name, type and values.
 
 import { el, methodName } from "./dom.js";
-import { formatPercent, formatUncertain, formatValue } from "./format.js";
-import type { Model } from "./model.js";
-import { TYPE_NAMES } from "./names.js";
-import { oldOf } from "./metrics.js";
-import type { Tree } from "./tree.js";
+import { formatPercent, formatUncertain, formatValue } from "./model/format.js";
+import type { Model } from "./model/model.js";
+import { TYPE_NAMES } from "./model/names.js";
+import { oldOf } from "./model/metrics.js";
+import type { Tree } from "./model/tree.js";
 
 export function describeRow(model: Model, tree: Tree, row: number): (Node | string)[] {
   const { measure, quantity, calls } = model;

@@ -1,6 +1,6 @@
 // Small helpers for elements.
 
-import { partsOf } from "./names.js";
+import { partsOf } from "./model/names.js";
 
 type Attributes = Record<string, string | number | boolean | undefined>;
 

@@ -3,10 +3,10 @@
 
 import type { Paint, Theme } from "./colours.js";
 import { LevelCanvas, SMALLEST } from "./level_canvas.js";
-import type { Names } from "./names.js";
-import type { Order } from "./order.js";
+import type { Names } from "./model/names.js";
+import type { Order } from "./model/order.js";
 import { LEVEL, type Viewport } from "./pan_zoom.js";
-import { NO_ROW, type Tree } from "./tree.js";
+import { NO_ROW, type Tree } from "./model/tree.js";
 
 export interface Scene {
   tree: Tree;

@@ -1,6 +1,6 @@
 // Draws a scatter plot on a canvas: points of two quantities, with linear or logarithmic axes.
 
-import { formatValue } from "./format.js";
+import { formatValue } from "./model/format.js";
 
 export interface Axis {
   name: string;

@@ -1,10 +1,10 @@
 // Shows the top of the page: what was measured, what is missing, and the five hottest methods.
 
 import { byId, el } from "./dom.js";
-import { formatPercent, formatUncertain, formatValue } from "./format.js";
-import { TYPE_NAMES } from "./names.js";
-import { matchedSum } from "./search.js";
-import type { Changed } from "./state.js";
+import { formatPercent, formatUncertain, formatValue } from "./model/format.js";
+import { TYPE_NAMES } from "./model/names.js";
+import { matchedSum } from "./model/search.js";
+import type { Changed } from "./model/state.js";
 import { DATA_KEYS, hasAny, type Context } from "./view.js";
 
 const KINDS = {

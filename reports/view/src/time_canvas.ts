@@ -2,13 +2,13 @@
 // level for each depth of its stack. Calls narrower than a pixel share that pixel.
 
 import { paintByType, type Paint, type Theme } from "./colours.js";
-import { formatValue, withSeparators } from "./format.js";
+import { formatValue, withSeparators } from "./model/format.js";
 import { LevelCanvas, SMALLEST, type Box } from "./level_canvas.js";
-import type { Names } from "./names.js";
+import type { Names } from "./model/names.js";
 import { LEVEL, PanZoom } from "./pan_zoom.js";
 import {
   valueAt, type Counter, type Lane, type Level, type Timeline, type Title,
-} from "./timeline.js";
+} from "./model/timeline.js";
 
 export interface TimeScene {
   timeline: Timeline;

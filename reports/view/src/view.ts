@@ -1,7 +1,7 @@
 // Defines what all tabs have in common.
 
-import type { Model } from "./model.js";
-import type { Changed, Store } from "./state.js";
+import type { Model } from "./model/model.js";
+import type { Changed, Store } from "./model/state.js";
 
 export interface Context {
   model: Model;

@@ -4,11 +4,11 @@
 import { el } from "./dom.js";
 import {
   formatError, formatPercent, formatUncertain, formatValue, INTERVAL, signed,
-} from "./format.js";
+} from "./model/format.js";
 import { sortIds, type ValueColumn } from "./columns.js";
-import { contexts, type ContextRow } from "./methods.js";
+import { contexts, type ContextRow } from "./model/methods.js";
 import { Table } from "./table.js";
-import type { Changed } from "./state.js";
+import type { Changed } from "./model/state.js";
 import { DATA_KEYS, hasAny, selectRow, type Context, type View } from "./view.js";
 
 export class ContextsView implements View {

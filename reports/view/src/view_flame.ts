@@ -7,11 +7,11 @@ import { describeRow } from "./details.js";
 import { button, el, select } from "./dom.js";
 import { Flame, type Scene } from "./flame.js";
 import { FlameInput } from "./flame_input.js";
-import { formatValue } from "./format.js";
-import { oldOf } from "./metrics.js";
-import { Order } from "./order.js";
-import type { Changed, State } from "./state.js";
-import { NO_ROW, type Tree } from "./tree.js";
+import { formatValue } from "./model/format.js";
+import { oldOf } from "./model/metrics.js";
+import { Order } from "./model/order.js";
+import type { Changed, State } from "./model/state.js";
+import { NO_ROW, type Tree } from "./model/tree.js";
 import { DATA_KEYS, hasAny, selectRow, type Context, type View } from "./view.js";
 
 class Pane {

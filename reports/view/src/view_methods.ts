@@ -2,11 +2,11 @@
 
 import { sortIds, valueColumns, type ValueColumn } from "./columns.js";
 import { button, el } from "./dom.js";
-import { formatPercent, formatValue } from "./format.js";
-import { edges, type Edge, type MethodTable } from "./methods.js";
+import { formatPercent, formatValue } from "./model/format.js";
+import { edges, type Edge, type MethodTable } from "./model/methods.js";
 import { Table } from "./table.js";
-import type { Changed } from "./state.js";
-import { NO_METHOD } from "./tree.js";
+import type { Changed } from "./model/state.js";
+import { NO_METHOD } from "./model/tree.js";
 import { DATA_KEYS, hasAny, type Context, type View } from "./view.js";
 
 export class MethodsView implements View {

@@ -1,11 +1,11 @@
 // Shows the scatter plot: two quantities over all methods, and their correlation.
 
 import { button, el, select } from "./dom.js";
-import { formatValue } from "./format.js";
-import type { MethodTable } from "./methods.js";
+import { formatValue } from "./model/format.js";
+import type { MethodTable } from "./model/methods.js";
 import { isShown, Scatter, type Axis } from "./scatter.js";
-import { correlation } from "./statistics.js";
-import type { Changed } from "./state.js";
+import { correlation } from "./model/statistics.js";
+import type { Changed } from "./model/state.js";
 import { DATA_KEYS, hasAny, type Context, type View } from "./view.js";
 
 interface Choice {

@@ -2,11 +2,11 @@
 
 import { themeOf } from "./colours.js";
 import { button, el, methodName } from "./dom.js";
-import { formatValue, withSeparators } from "./format.js";
-import { TYPE_NAMES } from "./names.js";
-import type { Changed } from "./state.js";
+import { formatValue, withSeparators } from "./model/format.js";
+import { TYPE_NAMES } from "./model/names.js";
+import type { Changed } from "./model/state.js";
 import { paintOf, TimeCanvas, TimeInput } from "./time_canvas.js";
-import { Timeline, type Mark } from "./timeline.js";
+import { Timeline, type Mark } from "./model/timeline.js";
 import { hasAny, type Context, type View } from "./view.js";
 
 const HINT =

@@ -3,8 +3,8 @@
 import { sortIds, valueColumns, type ValueColumn } from "./columns.js";
 import { button, el } from "./dom.js";
 import { Table } from "./table.js";
-import type { Changed } from "./state.js";
-import { NO_ROW, type Tree } from "./tree.js";
+import type { Changed } from "./model/state.js";
+import { NO_ROW, type Tree } from "./model/tree.js";
 import { DATA_KEYS, hasAny, selectRow, type Context, type View } from "./view.js";
 
 const HOT = 0.25;   // the hot path continues while a child has this part of its parent
