@@ -121,6 +121,7 @@ class View(unittest.TestCase):
         self.assertEqual(tree["self"], [(5, 70000)])
         self.assertEqual(bytes(tree["type"]), b"TI")
         self.assertTrue(any("UNCALIBRATED" in note for note in page.header["notes"]))
+        self.load("tree.html", "hottest", "Main.run")
 
     def test_damage_and_losses_are_on_the_first_screen(self):
         made.profile(self.path("cut.jprof"), node_count=9)

@@ -117,7 +117,7 @@ export class Flame extends LevelCanvas {
     else if (!isTop) colour = (scene.matches ? paint.dim : paint.fill)[paint.slot(row)]!;
     const box = this.box(from, to, level, row, colour);
     if (!box) return;
-    this.label(isTop ? scene.title : names.of(method), isTop ? "" : names.short(method), box,
+    this.label(isTop ? scene.title : names.shown(method), isTop ? "" : names.short(method), box,
                theme.text);
     if (isTop) return;
     if (row === scene.selectedRow) this.frame(box, 2, theme.selected);

@@ -5,6 +5,7 @@ import { formatValue } from "./model/format.js";
 export interface Axis {
   name: string;
   unit: string;
+  whole: boolean;            // values are counts
   values: Float64Array;
 }
 

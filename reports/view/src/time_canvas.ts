@@ -159,7 +159,7 @@ export class TimeCanvas extends LevelCanvas {
                                            : (matches ? paint.dim : paint.fill)[paint.slot(i)]!;
     const box = this.box(left, right, level, i, colour);
     if (!box) return;
-    this.label(names.of(method), names.short(method), box, theme.text);
+    this.label(names.shown(method), names.short(method), box, theme.text);
     if (method === selectedMethod && box.right - box.left > 3) this.frame(box, 1, theme.selected);
   }
 }

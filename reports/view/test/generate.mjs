@@ -222,8 +222,19 @@ export function makeData({ rows = 20000, kind = "tree", seed = 1 } = {}) {
     losses: kind === "tree" ? ["12 stacks lost: the buffer of thread main was full"] : [],
     notes: kind === "tree" ? ["3 rows are below the resolution of the clock",
                               "recursion is folded from 2.1 s on"] : [],
-    metrics: KINDS[kind], threads: [], trees: [], frames: {},
+    metrics: KINDS[kind], threads: [], trees: [],
+    frames: { I: "interpreted", J: "compiled by C1", R: "compiled by C2", N: "native method",
+              K: "kernel", T: "thread" },
   };
+  if (kind === "tree") {
+    header.quality = [
+      { name: "covered CPU time", severity: "note", value: "99.1 %", text: "Of the CPU time of " +
+        "the program, as much is in the samples." },
+      { name: "modules without symbols", severity: "warning", value: "12.0 %", text: "Install " +
+        "the debug symbols of libc6." },
+      { name: "lost stacks", severity: "warning", value: "12", text: "The buffer was full: " +
+        "use --buffer." }];
+  }
   let names;
   if (kind === "tprof") {
     const ticks = makeTicks(next);

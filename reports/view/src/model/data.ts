@@ -54,12 +54,21 @@ export interface TimelineInfo {
   counters: { name: string; track: number; at: Section; value: Section }[];
 }
 
+/** A fact about how much the profile can be trusted. */
+export interface Quality {
+  name: string;
+  severity: "note" | "warning" | "error";
+  value: string;
+  text: string;     // what it means and what to do
+}
+
 export interface Header {
   title: string;
   kind: "tree" | "combined" | "compare" | "tprof";
   facts: [string, string][];
   losses: string[];
   notes: string[];
+  quality?: Quality[];
   metrics: MetricInfo[];
   threads: string[];
   trees: TreeInfo[];
