@@ -534,31 +534,39 @@ test("collapsed and hidden frames: every path has its values, and sums are uncha
   }
 });
 
-test("collapsed calls over time: the time of each moment is that of the frames left", () => {
+test("collapsed calls over time: the stack of each moment is that of the frames left", () => {
   const file = new view.DataFile(makeData({ rows: 4000 }).bytes.buffer.slice(0));
   const model = new view.Model(file, new view.Store({ ...view.INITIAL }));
-  const mapping = view.mappingOf(model.names, ["java.util", "org"], ["*.read*"]);
-  const before = new view.Timeline(file, file.header.timeline);
-  const after = new view.Timeline(file, file.header.timeline, mapping);
-  const stackAt = (timeline, track, time) => timeline.levels((name) =>
-    name === file.header.timeline.tracks[track]).filter((one) => one.kind === "calls")
-    .flatMap(({ first, end }) => rowsOf({ length: end }).slice(first).filter((i) =>
-      timeline.begin[i] <= time && time < timeline.begin[i] + timeline.length[i]))
-    .map((i) => timeline.method[i]);
-  const lengths = { before: 0, after: 0 };
+  const mapping = view.mappingOf(model.names, ["java.util", "org"], ["*.read*", "*.get*"]);
+  const [before, after] = [null, mapping].map((one) =>
+    new view.Timeline(file, file.header.timeline, one));
+  const lanesOf = (timeline, track) => timeline.levels((name) =>
+    name === timeline.info.tracks[track]).filter((one) => one.kind === "calls");
+  /** The methods at a time, by depth. */
+  const stackAt = (timeline, lanes, time) => lanes.map(({ first, end }) => {
+    const found = rowsOf({ length: end }).slice(first).filter((i) =>
+      timeline.begin[i] <= time && time < timeline.begin[i] + timeline.length[i]);
+    assert.ok(found.length < 2, "calls of one depth do not overlap");
+    return found.length > 0 ? timeline.method[found[0]] : -1;
+  });
+  const seen = { groups: 0, inner: 0, hidden: 0 };
   for (const track of [0, 1, 2]) {
-    for (let time = 1.3e6; time < 1e9; time += 1.7e7) {
-      const stack = stackAt(before, track, time);
-      const expected = stack.map((method) => mapping.to[method])
-        .filter((method) => method !== NO_ROW)
-        .filter((method, i, all) => method < model.names.given || all[i - 1] !== method);
-      assert.deepEqual(stackAt(after, track, time), expected);
-      lengths.before += stack.length;
-      lengths.after += expected.length;
+    const [lanes, mapped] = [before, after].map((timeline) => lanesOf(timeline, track));
+    for (let i = lanes[0].first; i < lanes.at(-1).end; ++i) {
+      const time = before.begin[i] + before.length[i] / 2;
+      const stack = stackAt(before, lanes, time).filter((method) => method >= 0)
+        .map((method) => mapping.to[method]);
+      const shown = stack.filter((method) => method !== NO_ROW);
+      const isInner = (method, at) => method >= model.names.given && shown[at - 1] === method;
+      const expected = shown.filter((method, at) => !isInner(method, at));
+      const found = stackAt(after, mapped, time);
+      assert.deepEqual(found, mapped.map((_, depth) => expected[depth] ?? -1));
+      seen.hidden += stack.length - shown.length;
+      seen.inner += shown.length - expected.length;
+      seen.groups += expected.filter((method) => method >= model.names.given).length;
     }
   }
-  assert.ok(lengths.after > 0.3 * lengths.before && lengths.after < 0.95 * lengths.before,
-            JSON.stringify(lengths));
+  assert.ok(Math.min(...Object.values(seen)) > 50, JSON.stringify(seen));
 });
 
 test("numbers: units, separators, intervals", () => {
