@@ -156,8 +156,9 @@ export function byModule(tree: Tree, names: Names): Grouping {
   const ofRow = new Int32Array(tree.length);
   for (let row = 0; row < tree.length; ++row) {
     const above = tree.parent[row]!;
-    if (tree.type[row] === 77) ofRow[row] = numbering.of(names.of(tree.method[row]!));
-    else ofRow[row] = above === NO_ROW ? none : ofRow[above]!;
+    if (tree.type[row] === 77) {
+      ofRow[row] = numbering.of(names.of(tree.method[row]!).replace(/^.*\//, ""));
+    } else ofRow[row] = above === NO_ROW ? none : ofRow[above]!;
   }
   return { names: numbering.names, of: (row) => ofRow[row]! };
 }

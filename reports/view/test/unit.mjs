@@ -459,9 +459,11 @@ test("names: jitted methods of tprof, and modules above symbols", () => {
 
 test("names: packages and modules", () => {
   const texts = ["java/util/Map.get(I)V", "Main.main()V", "libc.so.6.malloc", "vmlinux.read",
-                 "[ext4].read", "[vdso]+0x780", "libjvm.so.Foo::bar(int)", "ls.main", "ls+0x12"];
+                 "[ext4].read", "[vdso]+0x780", "libjvm.so.Foo::bar(int)", "ls.main", "ls+0x12",
+                 "[libc.so.6]"];
   assert.deepEqual(texts.map((_, method) => namesOf(texts).packageOf(method)),
-    ["java.util", "", "libc.so.6", "vmlinux", "[ext4]", "[vdso]", "libjvm.so", "ls", "ls"]);
+    ["java.util", "", "libc.so.6", "vmlinux", "[ext4]", "[vdso]", "libjvm.so", "ls", "ls",
+     "libc.so.6"]);
   const matches = (wanted, group) => view.groupTest(wanted)(group);
   for (const wanted of ["java.util", "java/util", "java.util.*", "java/util/*", "j*.util", "*"]) {
     assert.ok(matches(wanted, "java.util"), wanted);

@@ -161,6 +161,8 @@ export class Names {
     if (java) return java.path.slice(0, -1).replaceAll("/", ".");
     const isFunction = this.letters[method] === 70;  // F
     const text = this.of(method);
+    const unnamed = /^\[([^\]]+)\]$/.exec(text);     // code of a module without symbols
+    if (isFunction && unnamed) return unnamed[1]!;
     return (MODULE.exec(text) ?? (isFunction ? PROGRAM.exec(text) : null))?.[0] ?? "";
   }
 
