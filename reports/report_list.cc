@@ -166,6 +166,10 @@ Result<void> PageOf(model::Input& input, Output& out) {
   return data->Print(out);
 }
 
+Result<void> OfCombined(model::Input& input, const Options& options, Output& out) {
+  return PrintCombined(std::get<model::Combined>(input), options, out);
+}
+
 Result<void> PrintTicks(model::Recording& recording, const Options& options, Output& out) {
   return PrintTprof(recording,
                     {.format = options.format,
@@ -194,7 +198,7 @@ constexpr Report kReports[] = {
      "--format --sort --all --min-percent --depth --names --legend --width --no-pager --table "
      "--uncalibrated --force",
      "--format --sort --min-percent --depth", kTreeFormats, kCombinedColumns, kCombinedProfiles,
-     Of<model::Combined, PrintCombined>, PageOf<model::Combined>},
+     OfCombined, PageOf<model::Combined>},
     {"arc", "a trace of jprof itrace: functions and calls, with exact numbers of instructions",
      "--format --all --min-percent --top --function --tid --listing --names --legend --width "
      "--no-pager",

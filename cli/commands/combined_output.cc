@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "cli/shared/pager.h"
 #include "cli/shared/profile_source.h"
 #include "cli/shared/usage_error.h"
 #include "common/shell_word.h"
@@ -47,12 +48,14 @@ std::string NextCommand(const model::Combined& combined, const model::CombinedVi
 Result<void> PrintCombinedReport(const std::filesystem::path& directory, std::FILE* to) {
   auto combined = model::OpenCombined(directory.string(), {});
   if (!combined) return std::unexpected(combined.error());
-  std::fflush(stdout);
-  reports::Output out(to, reports::ShowsColour(to));
-  if (auto printed = reports::PrintCombined(*combined, {}, out); !printed) return printed;
-  if (auto finished = out.Finish(); !finished) return finished;
-  const auto view = model::LoadCombined(*combined);
+  auto view = model::LoadCombined(*combined);
   if (!view) return std::unexpected(view.error());
+  std::fflush(stdout);
+  const reports::Options options = {.width = to == stdout ? TerminalWidth() : 0};
+  reports::Output out(to, reports::ShowsColour(to));
+  if (auto printed = reports::PrintCombined(*combined, *view, options, out); !printed)
+    return printed;
+  if (auto finished = out.Finish(); !finished) return finished;
   PrintNext(NextCommand(*combined, *view));
   return {};
 }

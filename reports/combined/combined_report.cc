@@ -121,30 +121,35 @@ void PrintCollapsedTimes(const model::CombinedView& view, const Options& options
 }  // namespace
 
 Result<void> PrintCombined(model::Combined& combined, const Options& options, Output& out) {
-  if (auto offered = CheckOffered("combined", kTreeFormats, options.format); !offered)
-    return offered;
   Result<model::CombinedView> view = model::LoadCombined(combined);
   if (!view) return std::unexpected(view.error());
-  OrderCombined(view->tree, options);
-  if (!EntryOf(options.format).head) RemarkNotes(combined, *view, out);
+  return PrintCombined(combined, *view, options, out);
+}
+
+Result<void> PrintCombined(const model::Combined& combined, model::CombinedView& view,
+                           const Options& options, Output& out) {
+  if (auto offered = CheckOffered("combined", kTreeFormats, options.format); !offered)
+    return offered;
+  OrderCombined(view.tree, options);
+  if (!EntryOf(options.format).head) RemarkNotes(combined, view, out);
   if (options.format == Format::kCollapsed) {
-    PrintCollapsedTimes(*view, options, out);
+    PrintCollapsedTimes(view, options, out);
     return {};
   }
   CombinedColumns columns(EntryOf(options.format).view);
   CombinedTexts texts;
-  AddCombinedColumns(*view, options.names, texts, columns);
+  AddCombinedColumns(view, options.names, texts, columns);
   double percent = 0;
   const Layout layout = {
-      .head = {.text = [&](Output& to) { TextHead(combined, *view, options, to); },
-               .json = [&](JsonWriter& json) { JsonHead(combined, *view, json); }},
+      .head = {.text = [&](Output& to) { TextHead(combined, view, options, to); },
+               .json = [&](JsonWriter& json) { JsonHead(combined, view, json); }},
       .tail = {.text = [&](Output& to) { to.Text(HiddenText(percent)); }},
       .rows = "nodes",
       .width = options.width,
       .legend = options.legend};
   const auto writer = EntryOf(options.format).make(layout, out);
   writer->Begin(columns.columns());
-  percent = VisitCombined(*view, options, [&](const CombinedRow& row) {
+  percent = VisitCombined(view, options, [&](const CombinedRow& row) {
     writer->Row(columns.Of(row));
     return out.ok();
   });

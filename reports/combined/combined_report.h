@@ -9,5 +9,8 @@ namespace jprof::reports {
 
 // Prints the report in one of kTreeFormats. Fails if LoadCombined does.
 Result<void> PrintCombined(model::Combined& combined, const Options& options, Output& out);
+// Prints the report of a view that is loaded already. Orders its tree.
+Result<void> PrintCombined(const model::Combined& combined, model::CombinedView& view,
+                           const Options& options, Output& out);
 
 }  // namespace jprof::reports

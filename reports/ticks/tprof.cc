@@ -261,7 +261,7 @@ Result<void> PrintScreen(model::Recording& recording, const model::TickTable& ta
     if (!text) return std::unexpected(text.error());
     if (std::ranges::count(*text, '\n') > kLines && clip < 50) continue;
     out.Text(*text);
-    out.Print("{}--min-percent 0 (jprof tprof: --clip 0) prints all eight stanzas\n",
+    out.Print("{}--min-percent 0 (jprof tprof: --clip 0) prints all eight tables\n",
               clip > 0 ? fmt::format("rows below {:g} % are not shown: ", clip) : "");
     return {};
   }

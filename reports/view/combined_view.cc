@@ -63,6 +63,10 @@ void DescribeRuns(const model::CombinedView& view, ViewData& data) {
   for (const model::RunSummary& run : view.sampled)
     for (const std::string& note : run.notes) data.Loss(run.run.profile + ": " + note);
   for (const model::RunDifference& difference : view.differences) data.Note(difference.text);
+  if (view.tree.folded.calls > 0) {
+    data.Note(fmt::format("{} calls of methods that the VM generates are not shown",
+                          view.tree.folded.calls));
+  }
   data.Note(fmt::format("{:.1f} % of samples are in contexts that the counted run did not see",
                         100 * view.uncounted));
   data.Note(

@@ -92,7 +92,9 @@ void DescribeQuality(const Quality& quality, ViewData& data) {
     facts.push_back({{"name", fact.name},
                      {"severity", NameOf(fact.severity)},
                      {"value", fact.value},
-                     {"text", fact.text}});
+                     {"text", fact.text},
+                     {"means", fact.means},
+                     {"advice", fact.advice}});
   }
 }
 

@@ -4,7 +4,7 @@ find_program(JPROF_NODE NAMES node nodejs REQUIRED)
 
 set(view ${CMAKE_CURRENT_SOURCE_DIR}/view)
 set(npm ${CMAKE_CURRENT_BINARY_DIR}/view/npm)  # node_modules and copies of the sources: the source directory stays as it is
-file(GLOB view_sources CONFIGURE_DEPENDS ${view}/src/* ${view}/test/*)
+file(GLOB_RECURSE view_sources CONFIGURE_DEPENDS ${view}/src/* ${view}/test/*)
 add_custom_command(
   OUTPUT ${npm}/installed
   COMMAND ${CMAKE_COMMAND} -E make_directory ${npm}

@@ -125,6 +125,7 @@ class View(unittest.TestCase):
         self.assertTrue(any("UNCALIBRATED" in note for note in page.header["notes"]))
         self.assertEqual([page.header["quality"][0][key] for key in ("name", "severity", "value")],
                          ["uncalibrated", "major", 1])
+        self.load("tree.html", "hottest", "Main.run")
 
     def test_damage_and_losses_are_on_the_first_screen(self):
         made.profile(self.path("cut.jprof"), node_count=9)

@@ -1,11 +1,12 @@
 // Reads the data, makes the views, and keeps the views, the state and the address consistent.
 
 import { Controls } from "./controls.js";
-import { DataFile, decodeBase64, inflate } from "./data.js";
+import { DataFile, decodeBase64, inflate } from "./model/data.js";
 import { byId, delayed } from "./dom.js";
-import { fromLink, toLink } from "./link.js";
-import { Model } from "./model.js";
-import { INITIAL, Store, VIEWS, type Changed, type ViewName } from "./state.js";
+import { showLegend } from "./legend.js";
+import { fromLink, toLink } from "./model/link.js";
+import { Model } from "./model/model.js";
+import { INITIAL, Store, VIEWS, type Changed, type ViewName } from "./model/state.js";
 import { Summary } from "./summary.js";
 import type { Context, View } from "./view.js";
 import { ContextsView } from "./view_contexts.js";
@@ -67,6 +68,7 @@ class App {
   private update(changed: Changed | null): void {
     const name = this.view;
     if (changed === null || changed.has("theme")) this.applyTheme();
+    this.model.names.form = this.store.state.names;
     if (changed === null || changed.has("view")) this.showTab(name);
     this.controls.update(changed);
     this.summary.update(changed);
@@ -132,8 +134,12 @@ class App {
     else if (event.key === "f") byId("more").click();
   }
 
+  /** Shows what the tab means, and all keys. */
   private help(): void {
+    showLegend(byId("legend"), this.views.get(this.view)!.view.legend(), this.model.tree);
+    byId("help-title").textContent = byId(`tab-${this.view}`).textContent;
     byId<HTMLDialogElement>("help").showModal();
+    byId("help-content").scrollTop = 0;
   }
 
   private linkNow(): void {

@@ -1,9 +1,9 @@
 // Chooses colours of rows: by type, by package, by difference. A row's colour is a slot in a small
 // palette.
 
-import { isWithinError, type Kind } from "./format.js";
-import { packageOf, TYPE_NAMES, type Names } from "./names.js";
-import { NO_ROW, type Tree } from "./tree.js";
+import { isWithinError, type Kind } from "./model/format.js";
+import { TYPE_NAMES, type Names } from "./model/names.js";
+import { NO_ROW, type Tree } from "./model/tree.js";
 
 export interface LegendEntry {
   colour: string;
@@ -61,7 +61,7 @@ export function themeOf(dark: boolean): Theme {
 // From slow to fast code: red, amber, green. Code that is not Java: blue, violet. Hue, saturation.
 const TYPES: [letters: string, hue: number, saturation: number][] = [
   ["I", 8, 0.75], ["J", 40, 0.8], ["RW", 140, 0.4], ["L", 95, 0.42], ["NnF", 210, 0.6],
-  ["K", 268, 0.5], ["O-", 210, 0.08], ["T", 215, 0.12], ["P", 215, 0.12], ["M", 190, 0.3],
+  ["K", 268, 0.5], ["O-", 210, 0.08], ["G", 320, 0.3], ["T", 215, 0.12], ["P", 215, 0.12], ["M", 190, 0.3],
   ["S", 140, 0.4],
 ];
 const SHADES = 4;
@@ -120,6 +120,13 @@ function usedTypes(tree: Typed): Uint8Array {
   return used;
 }
 
+/** Returns whether all code of a tree is of one type, so that colours by type would be one. */
+export function hasOneColour(tree: Typed): boolean {
+  const containers = ["T", "P", "M"];
+  return usedTypes(tree).filter((isUsed, i) => isUsed && !containers.includes(TYPES[i]![0]))
+    .length < 2;
+}
+
 /** Names of groups, and the group of each row. */
 export interface Grouping {
   names: string[];
@@ -138,7 +145,7 @@ class Numbering {
 
 export function byPackage(tree: Tree, names: Names): Grouping {
   const numbering = new Numbering();
-  const ofMethod = Int32Array.from(names.texts, (text) => numbering.of(packageOf(text)));
+  const ofMethod = Int32Array.from(names.texts, (_, method) => numbering.of(names.packageOf(method)));
   return { names: numbering.names, of: (row) => ofMethod[tree.method[row]!]! };
 }
 
@@ -149,8 +156,9 @@ export function byModule(tree: Tree, names: Names): Grouping {
   const ofRow = new Int32Array(tree.length);
   for (let row = 0; row < tree.length; ++row) {
     const above = tree.parent[row]!;
-    if (tree.type[row] === 77) ofRow[row] = numbering.of(names.of(tree.method[row]!));
-    else ofRow[row] = above === NO_ROW ? none : ofRow[above]!;
+    if (tree.type[row] === 77) {
+      ofRow[row] = numbering.of(names.of(tree.method[row]!).replace(/^.*\//, ""));
+    } else ofRow[row] = above === NO_ROW ? none : ofRow[above]!;
   }
   return { names: numbering.names, of: (row) => ofRow[row]! };
 }

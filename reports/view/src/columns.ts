@@ -2,10 +2,10 @@
 
 import {
   formatError, formatPercent, formatUncertain, formatValue, isWithinError, signed,
-} from "./format.js";
-import type { ProfileQuantity } from "./metrics.js";
-import type { Model } from "./model.js";
-import type { Amounts, Tree } from "./tree.js";
+} from "./model/format.js";
+import type { ProfileQuantity } from "./model/metrics.js";
+import type { Model } from "./model/model.js";
+import type { Amounts, Tree } from "./model/tree.js";
 import type { Column } from "./table.js";
 
 /** A column with the values by which it sorts, by id. */
@@ -20,11 +20,14 @@ export interface ColumnSource {
   unfiltered: Tree;                  // the whole that shares refer to
 }
 
-const NUMBER = "6em";
-
 function numeric(key: string, title: string, help: string, value: ArrayLike<number>,
-                 text: (id: number) => string, width = NUMBER): ValueColumn {
-  return { key, title, help, width, value, text };
+                 text: (id: number) => string, least = 5.5): ValueColumn {
+  return { key, title, help, width: widthOf(title, least), value, text };
+}
+
+/** Returns the width of a column whose title fits with an arrow behind it. */
+export function widthOf(title: string, least = 5.5): string {
+  return `${Math.max(least, 0.62 * title.length + 2.1).toFixed(2)}em`;
 }
 
 /** Returns calls, self, +-, cumulative, +-, per call, share, and the computed metrics. */
@@ -40,7 +43,7 @@ export function valueColumns(model: Model, source: ColumnSource): ValueColumn[] 
   if (calls >= 0) {
     const n = amounts.self(calls);
     columns.push(numeric("calls", "calls", "Entries, exact", n,
-                         (id) => (n[id] ? formatValue(n[id]!, "", true) : ""), "8em"));
+                         (id) => (n[id] ? formatValue(n[id]!, "", true) : ""), 7.5));
   }
   if (info.metric) {
     columns.push(...uncertain("self", name.length > 10 ? "self" : `self ${name}`,
@@ -55,13 +58,13 @@ export function valueColumns(model: Model, source: ColumnSource): ValueColumn[] 
   }
   columns.push({
     ...numeric("share", "%", `Cumulative ${name} in percent of the whole`, cum,
-               (id) => formatPercent(cum[id]!, total), "7em"),
+               (id) => formatPercent(cum[id]!, total)),
     bar: (id) => Math.max(0, Math.min(1, cum[id]! / total)),
   });
   for (const one of model.computed) {
     const value = model.measures.find((measure) => measure.node === one.node)!.cum(amounts);
     columns.push(numeric(`m.${one.name}`, one.name, one.text, value,
-                         (id) => formatValue(value[id]!, one.unit), "7em"));
+                         (id) => formatValue(value[id]!, one.unit)));
   }
   return columns;
 }
@@ -80,18 +83,18 @@ function perCallColumn(model: Model, source: ColumnSource, calls: number): Value
   const perCall = value.map((x, id) => (n[id]! > 0 ? x / n[id]! : NaN));
   const [title, help] = isWhole ? ["cum/entry", `${name} with all that it calls, per entry`]
                                 : ["self/call", `${name} of it alone, per call`];
-  return numeric("percall", title!, help!, perCall, (id) => (perCall[id] === 0 && !error?.[id]
-    ? "" : formatUncertain(value[id]!, error?.[id] ?? 0, info, n[id]!)), "7em");
+  const isEmpty = (id: number) => n[id] === 0 || (value[id] === 0 && !error?.[id]);
+  return numeric("percall", title!, help!, perCall, (id) => (isEmpty(id)
+    ? "" : formatUncertain(value[id]!, error?.[id] ?? 0, info, n[id]!)));
 }
 
 function uncertain(key: string, title: string, help: string, value: Float64Array,
                    error: ArrayLike<number> | null, info: ProfileQuantity): ValueColumn[] {
   const main = numeric(key, title, help, value, (id) => (value[id] === 0 && !error?.[id]
-    ? "" : formatUncertain(value[id]!, error?.[id] ?? 0, info)),
-    title.length > 10 ? "10em" : "9em");
-  if (!error) return [main];
+    ? "" : formatUncertain(value[id]!, error?.[id] ?? 0, info)), 6);
+  if (!error || !Array.prototype.some.call(error, (one: number) => one > 0)) return [main];
   return [main, numeric(`${key}-error`, "+-", `Half of the 95 % interval of ${title}`, error,
-                        (id) => formatError(value[id]!, error[id]!, info), "6em")];
+                        (id) => formatError(value[id]!, error[id]!, info))];
 }
 
 function changeText(value: number, unit: string, whole: boolean): string {
@@ -114,12 +117,12 @@ function differences(model: Model, source: ColumnSource): ValueColumn[] {
       ? "pale" : value > old ? "more" : "less");
   return [
     numeric("old", "self, old", "Of it alone, in the old profile", was,
-            (id) => formatValue(was[id]!, unit, whole), "6.5em"),
+            (id) => formatValue(was[id]!, unit, whole)),
     { ...numeric("change", "change", "New less old, of it alone", change,
-                 (id) => changeText(change[id]!, unit, whole), "6.5em"),
+                 (id) => changeText(change[id]!, unit, whole), 6),
       mark: (id) => mark(is[id]!, isError?.[id], was[id]!, wasError?.[id]) },
     { ...numeric("cumchange", "cum change", "New less old, with all that it calls", cumChange,
-                 (id) => changeText(cumChange[id]!, unit, whole), "8em"),
+                 (id) => changeText(cumChange[id]!, unit, whole)),
       mark: (id) => mark(isCum[id]!, isCumError?.[id], wasCum[id]!, wasCumError?.[id]) },
   ];
 }

@@ -1,12 +1,20 @@
 // The bar with the measure, the search, filters and computed metrics.
 
 import { button, byId, delayed, el, setChoices } from "./dom.js";
-import { compute } from "./metrics.js";
-import type { Changed, State } from "./state.js";
+import { withSeparators } from "./model/format.js";
+import type { NameForm } from "./model/names.js";
+import { mappingOf } from "./model/regroup.js";
+import { compute } from "./model/metrics.js";
+import type { Changed, State } from "./model/state.js";
 import { DATA_KEYS, hasAny, type Context } from "./view.js";
 
 const TYPING_MS = 180;
 const RESERVED = /^(self|cum|old|new|min|max|abs|and|or|minus|not|share|calls|marked)$/;
+
+function chip(name: string, text: string, use: () => void, remove: () => void): HTMLElement {
+  return el("span", { class: "chip" }, button(name, text, use),
+            button("×", `Remove ${name}`, remove));
+}
 
 export class Controls {
   constructor(private readonly context: Context) {
@@ -29,6 +37,10 @@ export class Controls {
     more.addEventListener("click", () => this.open(byId("filters").hidden));
     byId("metric-form").addEventListener("submit", (event) => this.addMetric(event));
     byId("save-form").addEventListener("submit", (event) => this.saveFilter(event));
+    const names = byId<HTMLSelectElement>("names");
+    names.addEventListener("change", () => store.set({ names: names.value as NameForm }));
+    this.patterns("collapse");
+    this.patterns("hide");
     byId("clear").addEventListener("click", () =>
       store.set({ package: "", thread: "", filter: "", min: 0 }));
   }
@@ -50,6 +62,41 @@ export class Controls {
     });
   }
 
+  /** Adds the pattern of a field to those in the state, if any method matches it. */
+  private patterns(key: "collapse" | "hide"): void {
+    byId(`${key}-form`).addEventListener("submit", (event) => {
+      event.preventDefault();
+      const { model, store } = this.context;
+      const input = byId<HTMLInputElement>(key);
+      const pattern = input.value.trim();
+      if (pattern === "" || store.state[key].includes(pattern)) return;
+      const { counts } = mappingOf(model.names, key === "collapse" ? [pattern] : [],
+                                   key === "hide" ? [pattern] : []);
+      if (counts.get(pattern) === 0) {
+        byId("filter-problem").textContent = `No method matches ${pattern}.`;
+        return;
+      }
+      input.value = "";
+      store.set({ [key]: [...store.state[key], pattern] });
+    });
+  }
+
+  /** Shows what is collapsed and hidden, each with a button that undoes it. */
+  private drawReshaped(state: Readonly<State>): void {
+    const { store, model } = this.context;
+    const chips = (key: "collapse" | "hide") => state[key].map((pattern) =>
+      chip(pattern, `${withSeparators(model.mapping!.counts.get(pattern)!)} methods`,
+           () => this.open(true),
+           () => store.set({ [key]: state[key].filter((one) => one !== pattern) })));
+    const list = (title: string, key: "collapse" | "hide") =>
+      (state[key].length > 0 ? [el("b", {}, title), ...chips(key)] : []);
+    const notice = byId("reshaped");
+    notice.hidden = model.mapping === null;
+    notice.replaceChildren(...list("Collapsed", "collapse"), ...list("Hidden", "hide"),
+      button("Undo all", "Shows every frame as it was recorded",
+             () => store.set({ collapse: [], hide: [] })));
+  }
+
   update(changed: Changed | null): void {
     const { model, store } = this.context;
     const { state } = store;
@@ -65,6 +112,8 @@ export class Controls {
     }
     if (hasAny(changed, [...DATA_KEYS, "min"])) this.showProblems(state);
     if (hasAny(changed, ["metrics", "filters"])) this.drawChips(state);
+    if (hasAny(changed, ["collapse", "hide"])) this.drawReshaped(state);
+    byId<HTMLSelectElement>("names").value = state.names;
     const active = [state.package, state.thread, state.filter].filter((one) => one !== "").length +
         (state.min > 0 ? 1 : 0) + state.metrics.length;
     byId("more-count").textContent = active > 0 ? ` (${active})` : "";
@@ -128,9 +177,6 @@ export class Controls {
 
   private drawChips(state: Readonly<State>): void {
     const { store } = this.context;
-    const chip = (name: string, text: string, use: () => void, remove: () => void) =>
-      el("span", { class: "chip" }, button(name, text, use),
-         button("×", `Remove ${name}`, remove));
     byId("metric-chips").replaceChildren(...state.metrics.map(([name, text]) =>
       chip(`${name} = ${text}`, "Show it as width", () => store.set({ measure: name }),
            () => store.set({ metrics: store.state.metrics.filter(([one]) => one !== name) }))));

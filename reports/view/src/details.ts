@@ -1,11 +1,16 @@
 // Formats one line about a row or a method: its name, type and values.
 
-import { el, methodName } from "./dom.js";
-import { formatPercent, formatUncertain, formatValue } from "./format.js";
-import type { Model } from "./model.js";
-import { TYPE_NAMES } from "./names.js";
-import { oldOf } from "./metrics.js";
-import type { Tree } from "./tree.js";
+import { el, methodName, pair } from "./dom.js";
+import { formatPercent, formatUncertain, formatValue } from "./model/format.js";
+import type { Model } from "./model/model.js";
+import { TYPE_NAMES } from "./model/names.js";
+import { oldOf } from "./model/metrics.js";
+import type { Tree } from "./model/tree.js";
+
+/** Formats a number of calls. Frames of sampled stacks that nothing counts have none. */
+export function callsText(calls: number): string {
+  return calls === 0 ? "not counted" : formatValue(calls, "", true);
+}
 
 export function describeRow(model: Model, tree: Tree, row: number): (Node | string)[] {
   const { measure, quantity, calls } = model;
@@ -20,14 +25,12 @@ export function describeRow(model: Model, tree: Tree, row: number): (Node | stri
               amount(tree.cum(quantity)[row]!, tree.cumError(quantity)?.[row] ?? 0)]);
   const before = oldOf(model.quantities, quantity);
   if (before >= 0) parts.push(["before", amount(tree.cum(before)[row]!, 0)]);
-  if (calls >= 0) parts.push(["calls", formatValue(tree.self(calls)[row]!, "", true)]);
+  if (calls >= 0) parts.push(["calls", callsText(tree.self(calls)[row]!)]);
   const width = measure.width(tree);
   parts.push([`of ${measure.label}`, `${formatPercent(width[row]!, tree.sumOfRoots(width))} %`]);
   return [
     el("span", { class: "type" }, TYPE_NAMES[letter] ?? letter), " ",
-    el("code", {}, ...methodName(model.names.of(tree.method[row]!))), " ",
-    ...parts.flatMap(([name, value]) =>
-      [el("span", { class: "pair" }, el("span", { class: "soft" }, name), " ",
-          el("b", {}, value)), " "]),
+    el("code", {}, methodName(model.names.parts(tree.method[row]!))), " ",
+    ...parts.flatMap(([name, value]) => [pair(name, value), " "]),
   ];
 }

@@ -1,6 +1,6 @@
 // Small helpers for elements.
 
-import { partsOf } from "./names.js";
+import type { Parts } from "./model/names.js";
 
 type Attributes = Record<string, string | number | boolean | undefined>;
 
@@ -31,15 +31,19 @@ export function oncePerFrame(draw: () => void): () => void {
   };
 }
 
-/** Formats a method's name, with its package and signature paler. */
-export function methodName(name: string): Node[] {
-  const [before, main, after] = partsOf(name);
-  return [el("span", { class: "soft" }, before), document.createTextNode(main),
-          el("span", { class: "soft" }, after)];
+/** Formats a method's name, with its package and arguments paler. */
+export function methodName([before, main, after]: Parts): HTMLElement {
+  return el("span", { class: "method" }, el("span", { class: "soft" }, before),
+            el("span", {}, main), el("span", { class: "soft" }, after));
 }
 
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   return document.getElementById(id) as T;
+}
+
+/** Formats a value with its name before it. */
+export function pair(name: string, value: string): HTMLElement {
+  return el("span", { class: "pair" }, el("span", { class: "soft" }, name), " ", el("b", {}, value));
 }
 
 export function button(text: string, title: string, action: () => void): HTMLButtonElement {

@@ -3,10 +3,10 @@
 
 import type { Paint, Theme } from "./colours.js";
 import { LevelCanvas, SMALLEST } from "./level_canvas.js";
-import type { Names } from "./names.js";
-import type { Order } from "./order.js";
+import type { Names } from "./model/names.js";
+import type { Order } from "./model/order.js";
 import { LEVEL, type Viewport } from "./pan_zoom.js";
-import { NO_ROW, type Tree } from "./tree.js";
+import { NO_ROW, type Tree } from "./model/tree.js";
 
 export interface Scene {
   tree: Tree;
@@ -117,7 +117,7 @@ export class Flame extends LevelCanvas {
     else if (!isTop) colour = (scene.matches ? paint.dim : paint.fill)[paint.slot(row)]!;
     const box = this.box(from, to, level, row, colour);
     if (!box) return;
-    this.label(isTop ? scene.title : names.of(method), isTop ? "" : names.short(method), box,
+    this.label(isTop ? scene.title : names.shown(method), isTop ? "" : names.short(method), box,
                theme.text);
     if (isTop) return;
     if (row === scene.selectedRow) this.frame(box, 2, theme.selected);

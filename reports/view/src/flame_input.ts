@@ -2,7 +2,7 @@
 
 import type { Flame } from "./flame.js";
 import { LEVEL, PanZoom, type Viewport } from "./pan_zoom.js";
-import { NO_ROW } from "./tree.js";
+import { NO_ROW } from "./model/tree.js";
 
 export interface FlameEvents {
   hover(row: number): void;                // -1 for none

@@ -1,10 +1,11 @@
 // Draws a scatter plot on a canvas: points of two quantities, with linear or logarithmic axes.
 
-import { formatValue } from "./format.js";
+import { formatValue } from "./model/format.js";
 
 export interface Axis {
   name: string;
   unit: string;
+  whole: boolean;            // values are counts
   values: Float64Array;
 }
 

@@ -1,10 +1,12 @@
 // Shows the top of the page: what was measured, what is missing, and the five hottest methods.
 
-import { byId, el } from "./dom.js";
-import { formatPercent, formatUncertain, formatValue } from "./format.js";
-import { TYPE_NAMES } from "./names.js";
-import { matchedSum } from "./search.js";
-import type { Changed } from "./state.js";
+import { byId, el, pair } from "./dom.js";
+import { callsText } from "./details.js";
+import { formatPercent, formatUncertain, formatValue } from "./model/format.js";
+import { TYPE_NAMES } from "./model/names.js";
+import { matchedSum } from "./model/search.js";
+import { showQuality } from "./quality.js";
+import type { Changed } from "./model/state.js";
 import { DATA_KEYS, hasAny, type Context } from "./view.js";
 
 const KINDS = {
@@ -12,6 +14,8 @@ const KINDS = {
   tprof: "ticks by process, thread and module",
 };
 const HOTTEST = 5;
+
+const callsOf = (calls: number) => `${callsText(calls)}${calls > 0 ? " calls" : ""}`;
 
 export class Summary {
   constructor(private readonly context: Context) {
@@ -25,9 +29,8 @@ export class Summary {
       list.map((text) => el("li", {}, el("span", { "aria-hidden": "true" }, sign), text));
     byId("losses").replaceChildren(...items(header.losses, "⚠ "));
     byId("losses").hidden = header.losses.length === 0;
-    byId("complete").hidden = header.losses.length > 0;
+    showQuality(header);
     byId("notes").replaceChildren(...items(header.notes, ""));
-    byId("notes").hidden = header.notes.length === 0;
   }
 
   update(changed: Changed | null): void {
@@ -49,13 +52,12 @@ export class Summary {
     if (model.oldQuantity >= 0) {
       parts.push(["before", formatValue(tree.total(model.oldQuantity), info.unit, info.whole)]);
     }
-    if (calls >= 0) parts.push(["calls", formatValue(tree.total(calls), "", true)]);
+    if (calls >= 0) parts.push(["calls", formatValue(model.recorded.total(calls), "", true)]);
     parts.push(["contexts", formatValue(tree.length, "", true)]);
     if (model.isFiltered) {
       parts.push(["filter shows", `${formatPercent(model.tree.total(quantity), total)} %`]);
     }
-    byId("total").replaceChildren(...parts.map(([name, value]) =>
-      el("span", { class: "pair" }, el("span", { class: "soft" }, name), " ", el("b", {}, value))));
+    byId("total").replaceChildren(...parts.map(([name, value]) => pair(name, value)));
   }
 
   private drawHottest(): void {
@@ -74,14 +76,14 @@ export class Summary {
     byId("hottest").replaceChildren(...ids.map((id) => {
       const method = methods.ids[id]!;
       const letter = String.fromCharCode(methods.type[id]!);
-      const link = el("button", { type: "button", title: names.of(method), class: "hot",
+      const link = el("button", { type: "button", title: names.shown(method), class: "hot",
                                   "data-name": names.of(method) },
         el("span", { class: "number" },
            formatUncertain(self[id]!, error?.[id] ?? 0, info)),
         el("span", { class: "number bar", style: `--part:${(100 * self[id]!) / largest}%` },
            `${formatPercent(self[id]!, total)} %`),
         el("span", { class: "number soft" },
-           calls >= 0 ? `${formatValue(methods.self(calls)[id]!, "", true)} calls` : ""),
+           calls >= 0 ? callsOf(methods.self(calls)[id]!) : ""),
         el("span", { class: `letter t${letter}`, title: TYPE_NAMES[letter] ?? "" }, letter),
         el("span", { class: "name" }, names.short(method)));
       link.addEventListener("click", () => store.set({ method, row: -1 }));

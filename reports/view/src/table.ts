@@ -2,6 +2,7 @@
 // beyond the height that browsers allow, positions are scaled.
 
 import { el, methodName, oncePerFrame } from "./dom.js";
+import type { Parts } from "./model/names.js";
 
 export interface Column {
   key: string;
@@ -10,7 +11,7 @@ export interface Column {
   width: string;               // of CSS grid, in em: "6em", "minmax(20em, 1fr)"
   text(id: number): string;
   name?: boolean;              // aligned left; numbers are aligned right
-  method?: boolean;            // the text is the name of a method
+  parts?(id: number): Parts;   // of the text, if it is the name of a method
   bar?(id: number): number;    // part of the cell's width that is filled, 0 to 1
   mark?(id: number): string;   // class of the cell
 }
@@ -22,6 +23,7 @@ export interface TableEvents {
   key?(key: string, id: number): boolean;             // returns true if handled
   describe?(id: number, row: HTMLElement, name: HTMLElement): void;  // level, folding
   click?(id: number, target: Element): boolean;       // returns true if handled
+  menu?(id: number, event: MouseEvent): void;
 }
 
 const ROW = 22;                // height in CSS pixels, as in style.css
@@ -62,6 +64,11 @@ export class Table {
       const id = this.idOf(event.target as Element);
       if (id >= 0) this.events.open?.(id);
     });
+    this.element.addEventListener("contextmenu", (event) => {
+      const id = this.idOf(event.target as Element);
+      const shown = id >= 0 ? id : this.selected;
+      if (shown >= 0) this.events.menu?.(shown, event);
+    });
     new ResizeObserver(() => this.request()).observe(this.scroller);
   }
 
@@ -86,8 +93,9 @@ export class Table {
     this.content.style.height = `${Math.min(HIGHEST, ids.length * ROW)}px`;
     this.redraw();
   }
-  get rows(): ArrayLike<number> {
-    return this.ids;
+  /** Returns what the columns mean, for the tab's legend. */
+  get meanings(): [title: string, meaning: string][] {
+    return this.columns.map(({ title, help }) => [title, help]);
   }
 
   /** Selects a row, or none for -1. If `reveal`, scrolls to it. */
@@ -189,13 +197,14 @@ export class Table {
       const cell = row.children[i] as HTMLElement;
       const text = column.text(id);
       if (column.name) {
-        cell.replaceChildren(...(column.method ? methodName(text) : [text]));
+        cell.replaceChildren(column.parts ? methodName(column.parts(id)) : text);
         this.events.describe?.(id, row, cell);
       } else if (cell.textContent !== text) cell.textContent = text;
       if (column.name) cell.title = text;
       if (column.bar) cell.style.setProperty("--part", `${(100 * column.bar(id)).toFixed(1)}%`);
       const mark = column.mark?.(id) ?? "";
-      cell.className = `${column.name ? "name" : "number"}${column.bar ? " bar" : ""} ${mark}`;
+      const kind = column.parts ? "name parts" : column.name ? "name" : "number";
+      cell.className = `${kind}${column.bar ? " bar" : ""} ${mark}`;
     });
   }
 

@@ -2,13 +2,13 @@
 // level for each depth of its stack. Calls narrower than a pixel share that pixel.
 
 import { paintByType, type Paint, type Theme } from "./colours.js";
-import { formatValue, withSeparators } from "./format.js";
+import { formatValue, withSeparators } from "./model/format.js";
 import { LevelCanvas, SMALLEST, type Box } from "./level_canvas.js";
-import type { Names } from "./names.js";
+import type { Names } from "./model/names.js";
 import { LEVEL, PanZoom } from "./pan_zoom.js";
 import {
   valueAt, type Counter, type Lane, type Level, type Timeline, type Title,
-} from "./timeline.js";
+} from "./model/timeline.js";
 
 export interface TimeScene {
   timeline: Timeline;
@@ -159,7 +159,7 @@ export class TimeCanvas extends LevelCanvas {
                                            : (matches ? paint.dim : paint.fill)[paint.slot(i)]!;
     const box = this.box(left, right, level, i, colour);
     if (!box) return;
-    this.label(names.of(method), names.short(method), box, theme.text);
+    this.label(names.shown(method), names.short(method), box, theme.text);
     if (method === selectedMethod && box.right - box.left > 3) this.frame(box, 1, theme.selected);
   }
 }

@@ -1,7 +1,8 @@
 // Defines what all tabs have in common.
 
-import type { Model } from "./model.js";
-import type { Changed, Store } from "./state.js";
+import type { LegendEntry } from "./colours.js";
+import type { Model } from "./model/model.js";
+import type { Changed, Store } from "./model/state.js";
 
 export interface Context {
   model: Model;
@@ -9,10 +10,18 @@ export interface Context {
   isDark(): boolean;
 }
 
+/** Explains what a tab shows, as far as it is not the same in all tabs. */
+export interface Legend {
+  about: string[];                          // paragraphs
+  columns: [title: string, meaning: string][];
+  colours: LegendEntry[];
+}
+
 export interface View {
   /** Must be called only while the tab is visible. `changed` is null the first time. */
   update(changed: Changed | null): void;
   focus(): void;
+  legend(): Legend;
   back?(): boolean;   // for Escape; returns true if handled
 }
 
@@ -24,7 +33,7 @@ export function selectRow({ model, store }: Context, row: number): void {
 
 /** Keys of the state on which the rows of every tab depend. */
 export const DATA_KEYS = ["measure", "merge", "package", "thread", "filter", "filters", "metrics",
-                          "marked"] as const;
+                          "marked", "names", "collapse", "hide"] as const;
 
 export function hasAny(changed: Changed | null, keys: readonly string[]): boolean {
   return changed === null || keys.some((key) => (changed as ReadonlySet<string>).has(key));

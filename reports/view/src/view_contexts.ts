@@ -4,12 +4,12 @@
 import { el } from "./dom.js";
 import {
   formatError, formatPercent, formatUncertain, formatValue, INTERVAL, signed,
-} from "./format.js";
-import { sortIds, type ValueColumn } from "./columns.js";
-import { contexts, type ContextRow } from "./methods.js";
+} from "./model/format.js";
+import { sortIds, widthOf, type ValueColumn } from "./columns.js";
+import { contexts, type ContextRow } from "./model/methods.js";
 import { Table } from "./table.js";
-import type { Changed } from "./state.js";
-import { DATA_KEYS, hasAny, selectRow, type Context, type View } from "./view.js";
+import type { Changed } from "./model/state.js";
+import { DATA_KEYS, hasAny, selectRow, type Context, type Legend, type View } from "./view.js";
 
 export class ContextsView implements View {
   private readonly table: Table;
@@ -37,6 +37,17 @@ export class ContextsView implements View {
     this.table.element.focus();
   }
 
+  legend(): Legend {
+    return {
+      about: ["Each row is a calling context of the selected method. " +
+        (this.context.model.calls >= 0
+          ? "Those are first whose own cost differs most from that of as many calls at the " +
+            "method's mean: red rows cost more, blue ones less, pale ones differ within the error."
+          : "This profile has no calls: the contexts are sorted by what they cost.")],
+      columns: this.table.meanings, colours: [],
+    };
+  }
+
   update(changed: Changed | null): void {
     if (hasAny(changed, [...DATA_KEYS, "method"])) this.build();
     const { row } = this.context.store.state;
@@ -60,14 +71,11 @@ export class ContextsView implements View {
     const self = methods.self(quantity)[entry]!;
     const n = calls >= 0 ? methods.self(calls)[entry]! : 0;
     this.head.replaceChildren(
-      el("h2", {}, names.of(method)),
+      el("h2", {}, names.shown(method)),
       el("p", {}, `${formatValue(this.rows.length, "", true)} contexts, ` +
         `self ${name} ${formatValue(self, unit, whole)}` + (n > 0
         ? `, ${formatValue(n, "", true)} calls, mean ${formatValue(self / n, unit)} per call.`
-        : ".")),
-      el("p", { class: "soft" }, calls >= 0
-        ? "excess: self less what its calls cost at the method's mean; pale within the error."
-        : "This profile has no calls: the contexts are sorted by what they cost."));
+        : ".")));
     this.makeColumns(self);
     this.list();
   }
@@ -79,7 +87,7 @@ export class ContextsView implements View {
     const { unit, whole } = info;
     const { rows } = this;
     const column = (key: string, title: string, help: string, value: (one: ContextRow) => number,
-                    text: (one: ContextRow) => string, width = "6.5em",
+                    text: (one: ContextRow) => string, width = widthOf(title),
                     mark?: (one: ContextRow) => string): ValueColumn => ({
       key, title, help, width, value: Float64Array.from(rows, value), text: (i) => text(rows[i]!),
       ...(mark ? { mark: (i: number) => mark(rows[i]!) } : {}),
@@ -91,13 +99,14 @@ export class ContextsView implements View {
     this.columns = [];
     if (calls >= 0) {
       this.columns.push(column("calls", "calls", "Entries in this context", (one) => one.calls,
-                               (one) => formatValue(one.calls, "", true), "7.5em"));
+                               (one) => (one.calls > 0 ? formatValue(one.calls, "", true) : ""), "7.5em"));
     }
     this.columns.push(
       column("self", "self", "Of this context alone", (one) => one.value,
              (one) => formatUncertain(one.value, one.error, info)),
-      column("error", "+-", "Half of the 95 % interval of self", (one) => one.error,
-             (one) => formatError(one.value, one.error, info)),
+      ...(rows.some((one) => one.error > 0)
+        ? [column("error", "+-", "Half of the 95 % interval of self", (one) => one.error,
+                  (one) => formatError(one.value, one.error, info))] : []),
       column("share", "% of it", "In percent of the method's self", (one) => one.value,
              (one) => formatPercent(one.value, self)));
     if (calls >= 0) {

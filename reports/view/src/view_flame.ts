@@ -1,18 +1,19 @@
 // Shows the flame graph: calls, callers, or one method between its callers and callees.
 
 import {
-  byModule, byPackage, paintByDifference, paintByGroup, paintByType, themeOf, type Paint,
+  byModule, byPackage, hasOneColour, paintByDifference, paintByGroup, paintByType, themeOf, type Paint,
 } from "./colours.js";
 import { describeRow } from "./details.js";
 import { button, el, select } from "./dom.js";
 import { Flame, type Scene } from "./flame.js";
 import { FlameInput } from "./flame_input.js";
-import { formatValue } from "./format.js";
-import { oldOf } from "./metrics.js";
-import { Order } from "./order.js";
-import type { Changed, State } from "./state.js";
-import { NO_ROW, type Tree } from "./tree.js";
-import { DATA_KEYS, hasAny, selectRow, type Context, type View } from "./view.js";
+import { formatValue } from "./model/format.js";
+import { menuButton, openMenu } from "./menu.js";
+import { oldOf } from "./model/metrics.js";
+import { Order } from "./model/order.js";
+import type { Changed, State } from "./model/state.js";
+import { NO_ROW, type Tree } from "./model/tree.js";
+import { DATA_KEYS, hasAny, selectRow, type Context, type Legend, type View } from "./view.js";
 
 class Pane {
   readonly canvas = el("canvas", { tabindex: 0, role: "img" });
@@ -27,6 +28,7 @@ class Pane {
       zoomed: (row) => owner.zoomed(this, row),
       open: (row) => owner.open(this, row),
     });
+    this.canvas.addEventListener("contextmenu", (event) => owner.menu(this, event));
     new ResizeObserver(() => this.flame.request()).observe(this.canvas);
   }
 
@@ -42,7 +44,7 @@ export class FlameView implements View {
   private readonly upper: Pane;
   private readonly details = el("div", { class: "details", role: "status" });
   private readonly crumbs = el("nav", { class: "crumbs", "aria-label": "Zoomed path" });
-  private readonly legend = el("div", { class: "legend", "aria-label": "Colours" });
+  private readonly colourKey = el("div", { class: "legend", "aria-label": "Colours" });
   private readonly tools = el("div", { class: "tools" });
   private readonly hint = el("p", { class: "hint" });
 
@@ -60,6 +62,20 @@ export class FlameView implements View {
   }
   back(): boolean {
     return this.main.input.back();
+  }
+
+  legend(): Legend {
+    const { model } = this.context;
+    return {
+      about: [`Each rectangle is a method in one calling context. Its width is its ${
+        model.measure.label} with all that it called; what it called is ${
+        this.context.store.state.grow === "up" ? "above" : "below"} it. Grey rectangles without ` +
+        "a name are several that are too narrow. A value below 0 has no width.",
+        "show: calls, or callers (the methods by their own cost, below each its callers), or one " +
+        "method between its callers and what it calls.",
+        "A right click opens a menu: collapse a package or module into one frame, hide a method."],
+      columns: [], colours: this.paintOf(this.mainTree()).legend,
+    };
   }
 
   update(changed: Changed | null): void {
@@ -144,12 +160,13 @@ export class FlameView implements View {
     return paintByGroup(tree, group(tree, model.names), model.measure.self(tree), dark);
   }
 
-  /** Returns the choices of colours. The first replaces types, where these mean little. */
+  /** Returns the choices of colours. The first is that of a page where the user chose none. */
   private get colours(): [State["colour"], string][] {
     const { kind } = this.context.model.header;
     if (kind === "compare") return [["difference", "difference"], ["package", "package"]];
     if (kind === "tprof") return [["package", "module"]];
-    return [["type", "type"], ["package", "package"]];
+    const choices: [State["colour"], string][] = [["type", "type"], ["package", "package"]];
+    return hasOneColour(this.context.model.base) ? choices.reverse() : choices;
   }
   private get colour(): State["colour"] {
     const { colour } = this.context.store.state;
@@ -160,18 +177,18 @@ export class FlameView implements View {
     const { store } = this.context;
     const { state } = store;
     const set = (key: keyof State) => (value: string) => store.set({ [key]: value });
-    this.legend.replaceChildren(...this.paintOf(this.mainTree()).legend.map((one) =>
+    this.colourKey.replaceChildren(...this.paintOf(this.mainTree()).legend.map((one) =>
       el("span", {}, el("i", { style: `background:${one.colour}` }), one.text)));
     this.tools.replaceChildren(
-      select("show", [["calls", "call tree"], ["callers", "callers (inverted)"],
-                      ["sandwich", "one method (sandwich)"]], state.layout, set("layout")),
+      select("show", [["calls", "calls"], ["callers", "callers"],
+                      ["sandwich", "one method"]], state.layout, set("layout")),
       select("order", [["heavy", "widest first"], ["file", "as called"]], state.order,
              set("order")),
-      select("grow", [["down", "down (icicle)"], ["up", "up (flame)"]], state.grow, set("grow")),
+      select("grow", [["down", "down"], ["up", "up"]], state.grow, set("grow")),
       select("colour", this.colours, this.colour, set("colour")),
       button("Show all", "Zoom out to everything (0)", () => this.main.input.zoom(NO_ROW)),
       button("Back", "To the zoom before (Escape)", () => { this.main.input.back(); }),
-      this.legend);
+      this.colourKey);
   }
 
   private drawCrumbs(): void {
@@ -182,7 +199,7 @@ export class FlameView implements View {
     this.crumbs.hidden = path.length === 0;
     const shown = path.slice(-8);
     const links = shown.map((row) => button(model.names.short(tree.method[row]!),
-      model.names.of(tree.method[row]!), () => this.main.input.zoom(row)));
+      model.names.shown(tree.method[row]!), () => this.main.input.zoom(row)));
     this.crumbs.replaceChildren(
       button(path.length > shown.length ? `all … (${path.length - shown.length})` : "all",
              "Everything", () => this.main.input.zoom(NO_ROW)), ...links);
@@ -192,15 +209,20 @@ export class FlameView implements View {
     const tree = pane.flame.scene?.tree;
     if (!tree || row < 0 || row >= tree.length) {
       this.details.replaceChildren(el("span", { class: "soft" },
-        "Click a row to zoom in, Escape to go back, wheel to zoom, drag to move, ? for all keys."));
-    } else this.details.replaceChildren(...describeRow(this.context.model, tree, row));
+        "Click a row to zoom in, Escape to go back, right click for more, ? for help."));
+      return;
+    }
+    this.details.replaceChildren(...describeRow(this.context.model, tree, row));
+    if (row === this.mainSelection()) {
+      this.details.append(menuButton(this.context, tree.method[row]!));
+    }
   }
 
   hover(pane: Pane, row: number): void {
     const tree = pane.flame.scene?.tree;
     const found = tree && row >= 0 && row < tree.length ? row : -1;
     pane.canvas.style.cursor = found >= 0 ? "pointer" : "default";
-    pane.canvas.title = found >= 0 ? this.context.model.names.of(tree!.method[found]!) : "";
+    pane.canvas.title = found >= 0 ? this.context.model.names.shown(tree!.method[found]!) : "";
     if (found >= 0) this.showDetails(pane, found);
     else this.showDetails(this.main, this.mainSelection());
   }
@@ -219,6 +241,14 @@ export class FlameView implements View {
     scene.selectedRow = row;
     pane.flame.request();
     this.showDetails(pane, row);
+  }
+
+  /** Opens the menu of the row below the mouse or, for the menu key, of the selected one. */
+  menu(pane: Pane, event: MouseEvent): void {
+    const tree = pane.flame.scene?.tree;
+    const row = event.button === 2 ? pane.flame.itemAt(event.offsetX, event.offsetY)
+                                   : this.mainSelection();
+    if (tree && row >= 0 && row < tree.length) openMenu(this.context, event, tree.method[row]!);
   }
 
   open(pane: Pane, row: number): void {

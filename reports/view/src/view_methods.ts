@@ -1,13 +1,14 @@
 // Shows the flat list of methods, with the callers and callees of the selected one.
 
-import { sortIds, valueColumns, type ValueColumn } from "./columns.js";
+import { sortIds, valueColumns, widthOf, type ValueColumn } from "./columns.js";
 import { button, el } from "./dom.js";
-import { formatPercent, formatValue } from "./format.js";
-import { edges, type Edge, type MethodTable } from "./methods.js";
+import { formatPercent, formatValue } from "./model/format.js";
+import { edges, type Edge, type MethodTable } from "./model/methods.js";
+import { menuButton, openMenu } from "./menu.js";
 import { Table } from "./table.js";
-import type { Changed } from "./state.js";
-import { NO_METHOD } from "./tree.js";
-import { DATA_KEYS, hasAny, type Context, type View } from "./view.js";
+import type { Changed } from "./model/state.js";
+import { NO_METHOD } from "./model/tree.js";
+import { DATA_KEYS, hasAny, type Context, type Legend, type View } from "./view.js";
 
 export class MethodsView implements View {
   private readonly table: Table;
@@ -22,6 +23,7 @@ export class MethodsView implements View {
       sort: (key) => this.sortBy(key),
       select: (entry) => context.store.set({ method: this.methods.ids[entry]!, row: -1 }),
       open: () => context.store.set({ view: "contexts" }),
+      menu: (entry, event) => openMenu(context, event, this.methods.ids[entry]!),
     });
     host.append(el("div", { class: "tools" }, this.note),
                 el("div", { class: "split" }, this.table.element, this.side));
@@ -29,6 +31,15 @@ export class MethodsView implements View {
 
   focus(): void {
     this.table.element.focus();
+  }
+
+  legend(): Legend {
+    return {
+      about: ["Each row is a method, summed over its calling contexts. In cumulative values, the "
+        + "outermost call of a recursion counts. On the right are the callers and callees of the "
+        + "selected method; Enter or a double click shows its contexts."],
+      columns: this.table.meanings, colours: [],
+    };
   }
 
   update(changed: Changed | null): void {
@@ -54,21 +65,22 @@ export class MethodsView implements View {
       ...valueColumns(model, { amounts: methods, error: (q) => methods.error(q),
                                cumError: (q) => methods.cumError(q), unfiltered: model.unfiltered }),
       { key: "contexts", title: "contexts", help: "In how many calling contexts it was",
-        width: "6em", value: counted, text: (id) => formatValue(counted[id]!, "", true) },
+        width: widthOf("contexts"), value: counted, text: (id) => formatValue(counted[id]!, "", true) },
     ];
     if (calls >= 0 && model.quantities[quantity]!.metric) {
       const spread = methods.spread(calls, quantity);
       this.columns.push({
-        key: "spread", title: "spread", width: "5.5em", value: spread,
+        key: "spread", title: "spread", width: widthOf("spread"), value: spread,
         help: "How much self/call differs between contexts: standard deviation / mean",
         text: (id) => (Number.isFinite(spread[id]) ? spread[id]!.toFixed(2) : ""),
         mark: (id) => (spread[id]! > 1 ? "strong" : ""),
       });
     }
     this.columns.push({
-      key: "name", title: "name", help: "Method", width: "minmax(24em, 1fr)", name: true,
-      method: true, value: null,
-      text: (id) => model.names.of(methods.ids[id]!),
+      key: "name", title: "name", help: "Method", width: "minmax(16em, 1fr)", name: true,
+      value: null,
+      text: (id) => model.names.shown(methods.ids[id]!),
+      parts: (id) => model.names.parts(methods.ids[id]!),
       mark: (id) => [model.matches?.methods[methods.ids[id]!] ? "match" : "",
                      marked.has(methods.ids[id]!) ? "marked" : ""].join(" "),
     });
@@ -114,10 +126,11 @@ export class MethodsView implements View {
       edges(this.methods, entry, which, model.calls, model.quantity);
     const show = (layout: "sandwich") => store.set({ view: "flame", layout, zoom: -1 });
     this.side.replaceChildren(
-      el("h2", {}, model.names.of(method)),
+      el("h2", {}, model.names.shown(method)),
       el("div", { class: "tools" },
          button("Flame graph", "Callers above, callees below", () => show("sandwich")),
-         button("Contexts", "Its calling contexts", () => store.set({ view: "contexts" }))),
+         button("Contexts", "Its calling contexts", () => store.set({ view: "contexts" })),
+         menuButton(this.context, method)),
       this.edgeTable("Callers", edgesOf("callers")), this.edgeTable("Callees", edgesOf("callees")));
   }
 
@@ -128,12 +141,12 @@ export class MethodsView implements View {
     const SHOWN = 40;
     const rows = list.slice(0, SHOWN).map((edge) => {
       const isThread = edge.method === NO_METHOD;
-      const name = isThread ? "(thread)" : model.names.of(edge.method);
+      const name = isThread ? "(thread)" : model.names.shown(edge.method);
       const link = button(isThread ? name : model.names.short(edge.method), name,
                           () => store.set({ method: edge.method, row: -1 }));
       link.disabled = isThread;
       return el("tr", {}, ...(model.calls >= 0
-        ? [el("td", {}, formatValue(edge.calls, "", true))] : []),
+        ? [el("td", {}, edge.calls > 0 ? formatValue(edge.calls, "", true) : "")] : []),
         el("td", {}, formatValue(edge.cum, unit, whole)),
         el("td", {}, formatPercent(edge.cum, total)), el("td", { class: "name" }, link));
     });

@@ -1,16 +1,17 @@
 // Shows the scatter plot: two quantities over all methods, and their correlation.
 
-import { button, el, select } from "./dom.js";
-import { formatValue } from "./format.js";
-import type { MethodTable } from "./methods.js";
+import { button, el, methodName, pair, select } from "./dom.js";
+import { formatValue } from "./model/format.js";
+import type { MethodTable } from "./model/methods.js";
 import { isShown, Scatter, type Axis } from "./scatter.js";
-import { correlation } from "./statistics.js";
-import type { Changed } from "./state.js";
-import { DATA_KEYS, hasAny, type Context, type View } from "./view.js";
+import { correlation } from "./model/statistics.js";
+import type { Changed } from "./model/state.js";
+import { DATA_KEYS, hasAny, type Context, type Legend, type View } from "./view.js";
 
 interface Choice {
   name: string;
   unit: string;
+  whole: boolean;
   values(): Float64Array;
 }
 
@@ -43,24 +44,35 @@ export class PlotView implements View {
     this.plot.canvas.focus();
   }
 
+  legend(): Legend {
+    return {
+      about: ["Each point is a method. Click selects it, dragging marks those in a rectangle, "
+        + "which can then be filtered. Matches of a search are coloured.",
+        "Pearson's r is near 1 or -1 where the two quantities depend on one another in a straight "
+        + "line, and near 0 where they do not."],
+      columns: [], colours: [],
+    };
+  }
+
   /** Returns what an axis can show. */
   private choices(): Choice[] {
     const { model } = this.context;
     const { methods, calls } = model;
     const choices: Choice[] = model.quantities.flatMap((one, q) => {
-      const { label, unit } = one;
-      if (!one.metric) return [{ name: label, unit, values: () => methods.self(q) }];
-      return [{ name: `self ${label}`, unit, values: () => methods.self(q) },
-              { name: `cumulative ${label}`, unit, values: () => methods.cum(q) }];
+      const { label, unit, whole } = one;
+      if (!one.metric) return [{ name: label, unit, whole, values: () => methods.self(q) }];
+      return [{ name: `self ${label}`, unit, whole, values: () => methods.self(q) },
+              { name: `cumulative ${label}`, unit, whole, values: () => methods.cum(q) }];
     });
-    choices.push({ name: "contexts", unit: "", values: () => methods.contexts() });
+    choices.push({ name: "contexts", unit: "", whole: true, values: () => methods.contexts() });
     if (calls >= 0) {
-      choices.push({ name: "spread", unit: "",
+      choices.push({ name: "spread", unit: "", whole: false,
                      values: () => methods.spread(calls, model.quantity) });
     }
     for (const one of model.computed) {
       const measure = model.measures.find((other) => other.node === one.node)!;
-      choices.push({ name: one.name, unit: one.unit, values: () => measure.cum(methods) });
+      choices.push({ name: one.name, unit: one.unit, whole: false,
+                     values: () => measure.cum(methods) });
     }
     return choices;
   }
@@ -76,7 +88,7 @@ export class PlotView implements View {
       choices.find((one) => one.name === name) ?? choices[Math.min(otherwise, choices.length - 1)]!;
     const [x, y] = [find(state.x, 0), find(state.y, 1)];
     this.drawTools(choices, x.name, y.name);
-    const axis = (one: Choice): Axis => ({ name: one.name, unit: one.unit, values: one.values() });
+    const axis = (one: Choice): Axis => ({ ...one, values: one.values() });
     this.draw(axis(x), axis(y));
     this.showCorrelation(axis(x), axis(y), state.logarithmic);
     this.describe(state.method < 0 ? -1 : this.methods.entryOf(state.method));
@@ -126,9 +138,7 @@ export class PlotView implements View {
         button("Only these", "Sets the filter: marked", () => store.set({ filter: "marked" })),
         button("Unmark", "Removes the marks", () => store.set({ marked: [],
           filter: state.filter === "marked" ? "" : state.filter })));
-      return;
     }
-    this.tools.append(el("span", { class: "soft" }, "drag to mark methods, click to select"));
   }
 
   private move(event: PointerEvent): void {
@@ -182,10 +192,10 @@ export class PlotView implements View {
       this.tip.replaceChildren();
       return;
     }
-    const pair = (axis: Axis) =>
-      el("span", { class: "pair" }, el("span", { class: "soft" }, axis.name), " ",
-         el("b", {}, formatValue(axis.values[i]!, axis.unit)));
-    this.tip.replaceChildren(el("code", {}, this.context.model.names.of(this.methods.ids[i]!)), " ",
-                             pair(scene.x), pair(scene.y));
+    const value = ({ name, unit, whole, values }: Axis) =>
+      pair(name, formatValue(values[i]!, unit, whole));
+    this.tip.replaceChildren(
+      el("code", {}, methodName(this.context.model.names.parts(this.methods.ids[i]!))), " ",
+      value(scene.x), value(scene.y));
   }
 }

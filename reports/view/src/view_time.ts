@@ -1,19 +1,18 @@
 // Shows when each call was: the threads one below the other, time from left to right.
 
 import { themeOf } from "./colours.js";
-import { button, el, methodName } from "./dom.js";
-import { formatValue, withSeparators } from "./format.js";
-import { TYPE_NAMES } from "./names.js";
-import type { Changed } from "./state.js";
+import { button, el, methodName, pair } from "./dom.js";
+import { formatValue, withSeparators } from "./model/format.js";
+import { TYPE_NAMES } from "./model/names.js";
+import type { Changed } from "./model/state.js";
 import { paintOf, TimeCanvas, TimeInput } from "./time_canvas.js";
-import { Timeline, type Mark } from "./timeline.js";
-import { hasAny, type Context, type View } from "./view.js";
+import type { Mark, Timeline } from "./model/timeline.js";
+import { hasAny, type Context, type Legend, type View } from "./view.js";
 
-const HINT =
-    "Wheel or w s to zoom, drag or arrows to move, click to select a method, ? for all keys.";
+const HINT = "Wheel to zoom, drag to move, click to select a method, ? for help.";
 
 export class TimeView implements View {
-  private readonly timeline: Timeline;
+  private timeline: Timeline;
   private readonly shown = new TimeCanvas(el("canvas", { tabindex: 0, role: "img" }));
   private readonly input: TimeInput;
   private readonly tools = el("div", { class: "tools" });
@@ -21,7 +20,7 @@ export class TimeView implements View {
 
   constructor(private readonly context: Context, host: HTMLElement) {
     const { model } = context;
-    this.timeline = new Timeline(model.file, model.header.timeline!);
+    this.timeline = model.timeline!;
     this.input = new TimeInput(this.shown, (item) => this.describe(item),
                                (item) => this.select(item));
     const { canvas } = this.shown;
@@ -36,6 +35,15 @@ export class TimeView implements View {
     this.shown.canvas.focus();
   }
 
+  legend(): Legend {
+    return {
+      about: ["Each thread has a title with marks (missing events, signals, system calls), its "
+        + "counters, and a level for each depth of its stack. A counter's height is how fast it "
+        + "grows, relative to the fastest growth that is visible.", this.timeline.info.clock],
+      columns: [], colours: this.shown.scene!.paint.legend,
+    };
+  }
+
   private lead(): string {
     const { clock, shortest, left_out: leftOut } = this.timeline.info;
     if (leftOut === 0) return clock;
@@ -44,8 +52,10 @@ export class TimeView implements View {
   }
 
   update(changed: Changed | null): void {
-    if (!hasAny(changed, ["thread", "search", "method", "theme"])) return;
+    if (!hasAny(changed, ["thread", "search", "method", "theme", "names", "collapse",
+                           "hide"])) return;
     const { model, store } = this.context;
+    this.timeline = model.timeline!;
     const dark = this.context.isDark();
     const { thread, method } = store.state;
     this.shown.scene = {
@@ -86,15 +96,11 @@ export class TimeView implements View {
     const { type, method, begin, length } = this.timeline;
     const letter = String.fromCharCode(type[call]!);
     return [el("span", { class: "type" }, TYPE_NAMES[letter] ?? letter), " ",
-            el("code", {}, ...methodName(this.context.model.names.of(method[call]!))), " ",
-            ...pair("took", length[call]!), ...pair("began at", begin[call]!)];
+            el("code", {}, methodName(this.context.model.names.parts(method[call]!))), " ",
+            pair("took", formatValue(length[call]!, "ns")), " ",
+            pair("began at", formatValue(begin[call]!, "ns"))];
   }
   private describeMark({ at, text }: Mark): (Node | string)[] {
-    return [el("code", {}, this.context.model.names.of(text)), " ", ...pair("at", at)];
+    return [el("code", {}, this.context.model.names.of(text)), " ", pair("at", formatValue(at, "ns"))];
   }
-}
-
-function pair(name: string, ns: number): (Node | string)[] {
-  return [el("span", { class: "pair" }, el("span", { class: "soft" }, name), " ",
-             el("b", {}, formatValue(ns, "ns"))), " "];
 }

@@ -2,12 +2,18 @@
 
 import { sortIds, valueColumns, type ValueColumn } from "./columns.js";
 import { button, el } from "./dom.js";
+import { openMenu } from "./menu.js";
 import { Table } from "./table.js";
-import type { Changed } from "./state.js";
-import { NO_ROW, type Tree } from "./tree.js";
-import { DATA_KEYS, hasAny, selectRow, type Context, type View } from "./view.js";
+import type { Changed } from "./model/state.js";
+import { NO_ROW, type Tree } from "./model/tree.js";
+import { DATA_KEYS, hasAny, selectRow, type Context, type Legend, type View } from "./view.js";
 
 const HOT = 0.25;   // the hot path continues while a child has this part of its parent
+
+/** Returns the indentation of a level, in em: less for deep levels, whose names would not fit. */
+function indent(depth: number): number {
+  return 0.9 * Math.min(depth, 12) + 0.15 * Math.min(Math.max(0, depth - 12), 80);
+}
 
 export class TreeView implements View {
   private readonly table: Table;
@@ -28,6 +34,7 @@ export class TreeView implements View {
       select: (row) => selectRow(context, row),
       open: (row) => this.toggle(row),
       key: (key, row) => this.key(key, row),
+      menu: (row, event) => openMenu(context, event, this.tree.method[row]!),
       describe: (row, element, name) => this.describe(row, element, name),
       click: (row, target) => {
         if (!target.classList.contains("fold")) return false;
@@ -45,6 +52,14 @@ export class TreeView implements View {
 
   focus(): void {
     this.table.element.focus();
+  }
+
+  legend(): Legend {
+    return {
+      about: ["Each row is a method in one calling context; rows below it are what it called there. "
+        + "The letter before a name states how the code ran."],
+      columns: this.table.meanings, colours: [],
+    };
   }
 
   update(changed: Changed | null): void {
@@ -74,8 +89,9 @@ export class TreeView implements View {
       ...valueColumns(model, { amounts: tree, error: (q) => tree.error(q),
                                cumError: (q) => tree.cumError(q), unfiltered: model.unfiltered }),
       { key: "name", title: "name", help: "Method, in its calling context", value: null,
-        width: "minmax(24em, 1fr)", name: true, method: true,
-        text: (row) => model.names.of(tree.method[row]!),
+        width: "minmax(20em, 1fr)", name: true,
+        text: (row) => model.names.shown(tree.method[row]!),
+        parts: (row) => model.names.parts(tree.method[row]!),
         mark: (row) => (model.matches?.methods[tree.method[row]!] ? "match" : "") },
     ];
     if (!this.columns.some((one) => one.key === this.sort.key)) this.sort.key = "share";
@@ -142,7 +158,7 @@ export class TreeView implements View {
     element.setAttribute("aria-level", String(depth + 1));
     if (hasChildren) element.setAttribute("aria-expanded", String(this.open[row] === 1));
     else element.removeAttribute("aria-expanded");
-    name.style.paddingLeft = `${0.4 + 0.9 * Math.min(depth, 80)}em`;
+    name.style.paddingLeft = `${0.4 + indent(depth)}em`;
     const sign = hasChildren ? (this.open[row] ? "▾" : "▸") : " ";
     const letter = String.fromCharCode(this.tree.type[row]!);
     name.prepend(el("span", { class: "fold", "aria-hidden": "true" }, sign),

@@ -50,16 +50,17 @@ const painted = (panel = "flame") => page.evaluate((name) => {
   return count;
 }, panel);
 
-let hottest = "";
+let [hottest, hottestShown] = ["", ""];   // in the data, on the page
 try {
   await check("first screen: total, losses, five hottest methods, flame graph", async () => {
     await shot("01-first-screen");
     assert.notEqual(await text("#title"), "");
     assert.match(await text("#total"), /\d/);
-    assert.ok(await isShown("#losses") || await isShown("#complete"));
+    assert.ok(await isShown("#losses") || await isShown("#quality"));
     const hot = page.locator("#hottest .hot");
     assert.ok(await hot.count() >= 1 && await hot.count() <= 5);
     hottest = await hot.first().getAttribute("data-name");
+    hottestShown = await hot.first().getAttribute("title");
     assert.ok(await painted() > 1000, "the flame graph is empty");
     const expected = option("--expect-hottest");
     if (expected) assert.ok(hottest.includes(expected), `hottest: ${hottest}, not ${expected}`);
@@ -146,8 +147,8 @@ try {
     await page.waitForSelector("#panel-methods .trow");
     await page.locator("#panel-methods .trow").first().click();
     await page.waitForSelector("#panel-methods .edges");
-    const first = await page.locator("#panel-methods .trow .name").first().innerText();
-    assert.equal(first, hottest, "the table begins with the hottest method");
+    const first = await page.locator("#panel-methods .trow .name").first().getAttribute("title");
+    assert.equal(first, hottestShown, "the table begins with the hottest method");
     await shot("08-methods");
     await page.click('#panel-methods .thead button[data-key="contexts"]');
     await page.click('#panel-methods .thead button[data-key="self"]');
@@ -156,8 +157,86 @@ try {
   await check("contexts of the selected method", async () => {
     await page.click("#tab-contexts");
     await page.waitForSelector("#panel-contexts .trow");
-    assert.equal(await text("#panel-contexts h2"), hottest);
+    assert.equal(await text("#panel-contexts h2"), hottestShown);
     await shot("09-contexts");
+  });
+
+  await check("names in three forms, search by either", async () => {
+    const shown = () => text("#panel-contexts h2");
+    await page.selectOption("#names", "jvm");
+    assert.equal(await shown(), hottest);
+    await page.selectOption("#names", "short");
+    assert.ok(hottest.includes(await shown()));
+    await waitForHash(/names=short/);
+    await page.selectOption("#names", "full");
+    assert.equal(await shown(), hottestShown);
+    await setField("#search", hottestShown.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+    assert.match(await text("#matches"), / % in [1-9]/);
+    await setField("#search", "");
+  });
+
+  await check("collapse by the menu, hide by a pattern, undo", async () => {
+    await page.click("#tab-methods");
+    const rows = () => page.getAttribute("#panel-methods .table", "aria-rowcount").then(Number);
+    const total = async () => (await text("#total")).replace(/contexts.*/, "");
+    const [before, whole] = [await rows(), await total()];
+    await page.locator("#panel-methods .trow").first().click({ button: "right" });
+    await shot("20-menu");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Escape");
+    await page.waitForSelector(".menu", { state: "detached" });
+    await page.locator("#panel-methods .trow").first().click({ button: "right" });
+    await page.locator(".menu button", { hasText: "Hide" }).first().click();
+    assert.ok(await rows() < before, "a hidden method is in no table");
+    assert.match(await text("#reshaped"), /Hidden/);
+    assert.equal(await total(), whole, "the sums are as before");
+    await waitForHash(/hide=/);
+    await page.click("#reshaped >> text=Undo all");
+    assert.equal(await rows(), before);
+    await page.evaluate(() => { if (document.getElementById("filters").hidden) {
+      document.getElementById("more").click(); } });
+    await page.fill("#hide", "no.such.Method");
+    await page.press("#hide", "Enter");
+    assert.match(await text("#filter-problem"), /No method matches/);
+    await page.fill("#collapse", "java.*");
+    await page.press("#collapse", "Enter");
+    if (await isShown("#reshaped")) {   // a profile of native code has no such package
+      assert.match(await text("#reshaped"), /Collapsed/);
+      assert.ok(await rows() < before);
+      assert.equal(await total(), whole);
+      await page.click("#more");
+      for (const tab of ["flame", "tree", "plot", "contexts"]) await page.click(`#tab-${tab}`);
+      await page.click("#tab-flame");
+      await shot("21-collapsed");
+      await page.click("#reshaped >> text=Undo all");
+    } else await page.click("#more");
+    assert.ok(!await isShown("#reshaped"));
+    await page.locator("#hottest .hot").first().click();
+  });
+
+  await check("quality: one line, the rest on a click", async () => {
+    if (!await isShown("#quality")) return;
+    const height = () => page.locator("#quality").evaluate((one) => one.clientHeight);
+    const before = await height();
+    await page.click("#quality-line");
+    if (await page.locator("#quality-facts dt").count() > 0) {
+      assert.match(await text("#quality-line"), /^Quality: (good|fair|poor)\./);
+    }
+    await shot("22-quality");
+    assert.ok(await height() >= before);
+    await page.click("#quality-line");
+    assert.equal(await height(), before);
+  });
+
+  await check("each tab explains itself by ?", async () => {
+    for (const tab of ["flame", "tree", "methods", "contexts", "plot"]) {
+      await page.click(`#tab-${tab}`);
+      await page.keyboard.press("?");
+      assert.equal(await text("#help-title"), await text(`#tab-${tab}`));
+      assert.ok((await text("#legend")).length > 60);
+      await shot(`23-legend-${tab}`);
+      await page.keyboard.press("Escape");
+    }
   });
 
   await check("a computed metric, and an error with its position", async () => {
@@ -266,7 +345,7 @@ try {
       "&theme=dark&min=0.001&f.big=share+>=+1");
     assert.ok(await opened.page.isVisible("#panel-methods"));
     assert.equal(await opened.page.inputValue("#search"), pattern);
-    assert.equal(await opened.page.innerText("#panel-methods .side h2"), hottest);
+    assert.equal(await opened.page.innerText("#panel-methods .side h2"), hottestShown);
     assert.equal(await opened.page.evaluate(() => document.documentElement.dataset.theme), "dark");
     assert.deepEqual(opened.faults, []);
     await opened.page.goto(`${url}#view=tree&row=2`);

@@ -222,8 +222,20 @@ export function makeData({ rows = 20000, kind = "tree", seed = 1 } = {}) {
     losses: kind === "tree" ? ["12 stacks lost: the buffer of thread main was full"] : [],
     notes: kind === "tree" ? ["3 rows are below the resolution of the clock",
                               "recursion is folded from 2.1 s on"] : [],
-    metrics: KINDS[kind], threads: [], trees: [], frames: {},
+    metrics: KINDS[kind], threads: [], trees: [],
+    frames: { I: "interpreted", J: "compiled by C1", R: "compiled by C2", N: "native method",
+              K: "kernel", T: "thread" },
   };
+  if (kind === "tree") {
+    header.quality = [
+      { name: "without_symbols", severity: "major", value: 0.12,
+        text: "12.0 % of samples in 1 module without symbols: libc.so.6",
+        means: "Its functions have one name.", advice: "Install the debug symbols of libc6." },
+      { name: "samples_lost", severity: "minor", value: 12, text: "12 samples were not taken",
+        means: "The buffer was full.", advice: "" },
+      { name: "covered", severity: "info", value: 0.991, text: "99.1 % of CPU time covered",
+        means: "", advice: "" }];
+  }
   let names;
   if (kind === "tprof") {
     const ticks = makeTicks(next);

@@ -16,9 +16,12 @@ const out = mkdtempSync(join(tmpdir(), "jprof-view-"));
 after(() => rmSync(out, { recursive: true }));
 const MODULES = ["data", "tree", "names", "expression", "filter", "derive", "methods", "metrics",
                  "search", "statistics", "format", "link", "state", "order", "model", "columns",
-                 "timeline", "time_canvas"];
+                 "timeline", "time_canvas", "regroup"];
+const OUTSIDE = ["columns", "time_canvas"];   // of src/model
+const pathOf = (name) =>
+  join(here, "..", "src", OUTSIDE.includes(name) ? "" : "model", `${name}.ts`);
 await build({
-  entryPoints: MODULES.map((name) => join(here, "..", "src", `${name}.ts`)),
+  entryPoints: Object.fromEntries(MODULES.map((name) => [name, pathOf(name)])),
   bundle: true, format: "esm", splitting: true, outdir: out, logLevel: "warning",
   outExtension: { ".js": ".mjs" },
 });
@@ -271,10 +274,19 @@ test("units of expressions", () => {
   assert.deepEqual(texts.map(unit), ["ns", "", "ns", "", "ns"]);
 });
 
+/** Names of which those with a `(` are of Java methods. */
+function namesOf(texts) {
+  const names = new view.Names(texts.join("\n"));
+  names.learn({ parent: new Uint32Array(texts.length).fill(NO_ROW),
+                method: Uint32Array.from(texts.keys()),
+                type: Uint8Array.from(texts, (text) => (/\(.*\)\S/.test(text) ? 82 : 70)) });
+  return names;
+}
+
 test("filters: terms and combinations against tests by row", () => {
   const tree = TREES[0];
-  const names = new view.Names(["java/util/A.a()V", "java/utility/B.b()V", "java/util/x/C.c()V",
-    "com/D.d()V", "E.e()V", "libc.so.6.malloc", "vmlinux.read", "main (tid 1)"].join("\n"));
+  const names = namesOf(["java/util/A.a()V", "java/utility/B.b()V", "java/util/x/C.c()V",
+    "com/D.d()V", "E.e()V", "libc.so.6.malloc", "vmlinux.read", "main (tid 1)"]);
   const context = {
     tree, names, threads: [], quantities: [{ ...QUANTITIES[0] }, { ...QUANTITIES[1] }],
     measure: tree.cum(0), computed: new Map(), marked: new Set([3]),
@@ -376,29 +388,198 @@ test("links: a state and back", () => {
   const names = new view.Names("a/B.c(I)V\nx&y=z\nmain");
   const state = { ...view.INITIAL, view: "tree", row: 7, method: 1, search: "a+b&c=d", min: 0.5,
                   metrics: [["m", "time / calls"]], filters: [["f", "name(\"a&b\")"]], merge: true,
-                  marked: [0, 1], logarithmic: false, theme: "dark" };
+                  marked: [0, 1], logarithmic: false, theme: "dark", names: "jvm",
+                  collapse: ["java.util", "libc.so.6"], hide: ["*.a(int, long)"] };
   assert.deepEqual(view.fromLink(view.toLink(state, names), names), state);
   assert.equal(view.toLink(view.INITIAL, names), "");
   assert.deepEqual(view.fromLink("", names), view.INITIAL);
   assert.deepEqual(view.fromLink("#view=x&row=abc&nothing=1&method=gone", names), view.INITIAL);
 });
 
-test("names: short, package, parts", () => {
-  assert.equal(view.shortName("java/util/Map$Entry.get(Ljava/lang/Object;)V"), "Map$Entry.get");
-  assert.equal(view.shortName("libc.so.6.malloc"), "libc.so.6.malloc");
-  assert.equal(view.shortName("main (tid 7)"), "main (tid 7)");
-  assert.equal(view.packageOf("java/util/Map.get(I)V"), "java/util");
-  assert.equal(view.packageOf("Main.main()V"), "");
-  assert.equal(view.packageOf("libc.so.6.malloc"), "libc.so");
-  assert.equal(view.packageOf("vmlinux.read"), "vmlinux");
-  assert.equal(view.packageOf("[ext4].read"), "[ext4]");
-  assert.equal(view.partsOf("a/B.c(Lx/Y;)V").join("|"), "a/|B.c|(Lx/Y;)V");
+// The forms of the text reports (docs/REPORTS.md).
+const FORMS = [
+  ["clojure/lang/RT.load(Ljava/lang/String;)V", "clojure.lang.RT.load(String)", "RT.load"],
+  ["java/util/Map$Entry.get(Ljava/util/Map$Entry;[[IJ)V",
+   "java.util.Map$Entry.get(Map$Entry, int[][], long)", "Map$Entry.get"],
+  ["Main.main([Ljava/lang/String;)V", "Main.main(String[])", "Main.main"],
+  ["a/B.<init>()V", "a.B.<init>()", "B.<init>"],
+  ["a/B.<clinit>()V", "a.B.<clinit>()", "B.<clinit>"],
+  ["a/B$$Lambda$20+0x00007f66.run(ZBCSIJFD)La/C;",
+   "a.B$$Lambda$20+0x00007f66.run(boolean, byte, char, short, int, long, float, double)",
+   "B$$Lambda$20+0x00007f66.run"],
+  ["a/B.lambda$run$0()I", "a.B.lambda$run$0()", "B.lambda$run$0"],
+  ["a/KtTest.a name (of Kotlin)()V", "a.KtTest.a name (of Kotlin)()", "KtTest.a name (of Kotlin)"],
+];
+// What is no Java method, or has no descriptor, or a damaged one.
+const OTHERS = ["a/B.c", "a/B.c(", "a/B.c()", "a/B.c(Q)V", "a/B.c(Ljava/lang/String)V", "(I)V", "",
+                "a/B.c(I)VV", "main (tid 7)", "I2C/C2I adapters", "String.java:12"];
+
+test("names: as in source code, short, and as the JVM has them", () => {
+  const names = namesOf(FORMS.map(([jvm]) => jvm));
+  const inForm = (form) => {
+    names.form = form;
+    return FORMS.map((_, method) => names.shown(method));
+  };
+  assert.deepEqual(inForm("full"), FORMS.map(([, full]) => full));
+  assert.deepEqual(inForm("short"), FORMS.map(([, , short]) => short));
+  assert.deepEqual(inForm("jvm"), FORMS.map(([jvm]) => jvm));
+  names.form = "full";
+  assert.deepEqual(names.parts(0), ["clojure.lang.", "RT.load", "(String)"]);
+  FORMS.forEach(([jvm, full, short], method) => {
+    assert.equal(names.of(method), jvm);
+    assert.equal(names.short(method), short);
+    for (const text of [jvm, full]) {
+      const pattern = text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+      assert.equal(view.search(names, `^${pattern}$`).methods[method], 1, `search for ${text}`);
+    }
+  });
+});
+
+test("names: only those of Java methods are converted, by the kind of the frame", () => {
+  const [jvm] = FORMS[0];
+  const learned = (texts, type) => {
+    const names = new view.Names(texts.join("\n"));
+    names.learn({ parent: new Uint32Array(texts.length).fill(NO_ROW),
+                  method: Uint32Array.from(texts.keys()),
+                  type: new Uint8Array(texts.length).fill(type.charCodeAt(0)) });
+    return texts.map((_, method) => names.shown(method));
+  };
+  for (const type of "IJRLWN ") assert.deepEqual(learned([jvm], type), [FORMS[0][1]], type);
+  for (const type of "FKOTPMS-") assert.deepEqual(learned([jvm], type), [jvm], type);
+  for (const type of "IJRLWN ") assert.deepEqual(learned(OTHERS, type), OTHERS, type);
+});
+
+test("names: jitted methods of tprof, and modules above symbols", () => {
+  const names = new view.Names(["JITCODE", "a/B.c()V", "/usr/lib/libc.so.6", "malloc"].join("\n"));
+  names.learn({ parent: Uint32Array.of(NO_ROW, 0, NO_ROW, 2), method: Uint32Array.of(0, 1, 2, 3),
+                type: Uint8Array.from("MSMS", (letter) => letter.charCodeAt(0)) });
+  assert.deepEqual([1, 3].map((method) => names.shown(method)), ["a.B.c()", "malloc"]);
+  assert.deepEqual([1, 3].map((method) => names.packageOf(method)), ["a", "libc.so.6"]);
+});
+
+test("names: packages and modules", () => {
+  const texts = ["java/util/Map.get(I)V", "Main.main()V", "libc.so.6.malloc", "vmlinux.read",
+                 "[ext4].read", "[vdso]+0x780", "libjvm.so.Foo::bar(int)", "ls.main", "ls+0x12",
+                 "[libc.so.6]"];
+  assert.deepEqual(texts.map((_, method) => namesOf(texts).packageOf(method)),
+    ["java.util", "", "libc.so.6", "vmlinux", "[ext4]", "[vdso]", "libjvm.so", "ls", "ls",
+     "libc.so.6"]);
+  const matches = (wanted, group) => view.groupTest(wanted)(group);
+  for (const wanted of ["java.util", "java/util", "java.util.*", "java/util/*", "j*.util", "*"]) {
+    assert.ok(matches(wanted, "java.util"), wanted);
+    assert.ok(matches(wanted, "java.util.concurrent"), wanted);
+    assert.equal(matches(wanted, "java.utility"), wanted === "*", wanted);
+  }
+  assert.ok(matches("libc.so.6", "libc.so.6") && !matches("*", ""));
+});
+
+const COLLAPSE = ["java.util", "libc.so.6"];
+const HIDE = ["D.d", "vmlinux*"];
+
+/** What is collapsed and hidden, by method. Names as in "filters". */
+function reshaping() {
+  const names = namesOf(["java/util/A.a()V", "java/utility/B.b()V", "java/util/x/C.c()V",
+    "com/D.d()V", "E.e()V", "libc.so.6.malloc", "libc.so.6.free", "vmlinux.read"]);
+  const mapping = view.mappingOf(names, COLLAPSE, HIDE);
+  const group = ["java.util", "", "java.util", "hidden", "", "libc.so.6", "libc.so.6", "hidden"];
+  return { names, mapping, group };
+}
+
+/** By path, each value that must be there: a slow computation of `regrouped`. */
+function reshapedPaths(tree, names, group, column, entriesOnly) {
+  const sums = new Map();
+  for (const row of rowsOf(tree)) {
+    const path = [];
+    let isEntry = true;
+    for (const at of [row, ...ancestors(tree, row)].reverse()) {
+      const kind = group[tree.method[at]];
+      const isThread = tree.type[at] === 84;
+      const isHidden = !isThread && kind === "hidden" && path.length > 0;
+      const name = isThread ? `thread ${at}` : kind && kind !== "hidden"
+        ? kind : `${names.of(tree.method[at])} ${tree.type[at]}`;
+      isEntry = !isHidden && (isThread || !kind || kind === "hidden" || path.at(-1) !== name);
+      if (isEntry) path.push(name);
+    }
+    const key = path.join(" > ");
+    sums.set(key, (sums.get(key) ?? 0) + (entriesOnly && !isEntry ? 0 : column[row]));
+  }
+  return sums;
+}
+
+test("collapsed and hidden frames: every path has its values, and sums are unchanged", () => {
+  const { names, mapping, group } = reshaping();
+  assert.deepEqual([...mapping.counts], [["java.util", 2], ["libc.so.6", 2], ["D.d", 1],
+                                         ["vmlinux*", 1]]);
+  for (const tree of TREES) {
+    const { tree: made, origin } = view.regrouped(tree, mapping, [true, false]);
+    assert.ok(made.length < tree.length);
+    const pathOf = (row) => [row, ...ancestors(made, row)].reverse().map((at) =>
+      (made.type[at] === 84 ? `thread ${origin[at]}` : made.type[at] === view.GROUP
+        ? names.of(made.method[at]) : `${names.of(made.method[at])} ${made.type[at]}`)).join(" > ");
+    for (const quantity of [0, 1]) {
+      const expected = reshapedPaths(tree, names, group, tree.self(quantity), quantity === 0);
+      const found = new Map(rowsOf(made).map((row) => [pathOf(row), made.self(quantity)[row]]));
+      assert.equal(found.size, made.length, "a path is one row");
+      assert.deepEqual(new Map([...found].sort()), new Map([...expected].sort()));
+    }
+    assert.equal(made.total(1), tree.total(1), "the whole");
+    near(made.totalError(1), tree.totalError(1), "its error");
+    for (const row of rowsOf(made)) {
+      const above = made.parent[row];
+      assert.ok(above === NO_ROW || above < row, "a parent is before its children");
+      assert.ok(above === NO_ROW || made.type[row] !== view.GROUP ||
+                made.method[row] !== made.method[above], "consecutive frames of a group are one");
+    }
+    const squares = new Tree(tree.columns, [true, true]);
+    near(view.regrouped(squares, mapping, [true, false]).tree.totalError(1), squares.totalError(1),
+         "its error, of samples");
+  }
+});
+
+test("collapsed calls over time: the stack of each moment is that of the frames left", () => {
+  const file = new view.DataFile(makeData({ rows: 4000 }).bytes.buffer.slice(0));
+  const model = new view.Model(file, new view.Store({ ...view.INITIAL }));
+  const mapping = view.mappingOf(model.names, ["java.util", "org"], ["*.read*", "*.get*"]);
+  const [before, after] = [null, mapping].map((one) =>
+    new view.Timeline(file, file.header.timeline, one));
+  const lanesOf = (timeline, track) => timeline.levels((name) =>
+    name === timeline.info.tracks[track]).filter((one) => one.kind === "calls");
+  /** The methods at a time, by depth. */
+  const stackAt = (timeline, lanes, time) => lanes.map(({ first, end }) => {
+    const found = rowsOf({ length: end }).slice(first).filter((i) =>
+      timeline.begin[i] <= time && time < timeline.begin[i] + timeline.length[i]);
+    assert.ok(found.length < 2, "calls of one depth do not overlap");
+    return found.length > 0 ? timeline.method[found[0]] : -1;
+  });
+  const seen = { groups: 0, inner: 0, hidden: 0 };
+  for (const track of [0, 1, 2]) {
+    const [lanes, mapped] = [before, after].map((timeline) => lanesOf(timeline, track));
+    for (let i = lanes[0].first; i < lanes.at(-1).end; ++i) {
+      const time = before.begin[i] + before.length[i] / 2;
+      const stack = stackAt(before, lanes, time).filter((method) => method >= 0)
+        .map((method) => mapping.to[method]);
+      const shown = stack.filter((method) => method !== NO_ROW);
+      const isInner = (method, at) => method >= model.names.given && shown[at - 1] === method;
+      const expected = shown.filter((method, at) => !isInner(method, at));
+      const found = stackAt(after, mapped, time);
+      assert.deepEqual(found, mapped.map((_, depth) => expected[depth] ?? -1));
+      seen.hidden += stack.length - shown.length;
+      seen.inner += shown.length - expected.length;
+      seen.groups += expected.filter((method) => method >= model.names.given).length;
+    }
+  }
+  assert.ok(Math.min(...Object.values(seen)) > 50, JSON.stringify(seen));
 });
 
 test("numbers: units, separators, intervals", () => {
   assert.equal(view.formatValue(1234567, "", true), "1,234,567");
   assert.deepEqual([3, 45.67, 1234, 2.5e6, 7.25e9, 3.6e12].map((ns) => view.formatValue(ns, "ns")),
                    ["3.00 ns", "45.7 ns", "1.23 us", "2.50 ms", "7.25 s", "3,600 s"]);
+  // The unit is that of the rounded value.
+  assert.deepEqual([999.7, 999999, 99.96, 9.996, 0.0434].map((ns) => view.formatValue(ns, "ns")),
+                   ["1.00 us", "1.00 ms", "100 ns", "10.0 ns", "0.0434 ns"]);
+  assert.deepEqual([-1e-9, 0.5, 1].map((part) => view.formatPercent(part, 1)),
+                   ["0.00", "50.0", "100"]);
   assert.equal(view.formatValue(NaN, "ns"), "");
   assert.equal(view.formatValue(1536, "bytes"), "1.50 KiB");
   const measured = { unit: "ns", whole: false, independent: false };

@@ -10,8 +10,7 @@
 import {
   evaluate, ExpressionParser, Reader, SyntaxProblem, tokens, type Node, type Quantity, type Token,
 } from "./expression.js";
-import type { Names } from "./names.js";
-import { packageOf } from "./names.js";
+import { groupTest, type Names } from "./names.js";
 import { NO_ROW, type Tree } from "./tree.js";
 
 /** Is 1 for each row that matches. */
@@ -35,10 +34,10 @@ export function rowsWhere(tree: Tree, test: (row: number) => boolean): Rows {
 }
 
 /** Returns the rows whose method passes. Each method is tested once. */
-export function rowsOfMethods(tree: Tree, names: Names, test: (name: string) => boolean): Rows {
+export function rowsOfMethods(tree: Tree, names: Names, test: (method: number) => boolean): Rows {
   const passes = new Uint8Array(names.length);
   for (let method = 0; method < passes.length; ++method) {
-    passes[method] = test(names.of(method)) ? 1 : 0;
+    passes[method] = test(method) ? 1 : 0;
   }
   return rowsWhere(tree, (row) => passes[tree.method[row]!] === 1);
 }
@@ -49,7 +48,7 @@ export function rowsOfThreads(tree: Tree, names: Names, threads: string[], text:
     const passes = threads.map((name) => name.includes(text));
     return rowsWhere(tree, (row) => passes[thread[row]!] === true);
   }
-  return rowsBelow(tree, rowsOfMethods(tree, names, (name) => name.includes(text)),
+  return rowsBelow(tree, rowsOfMethods(tree, names, (one) => names.of(one).includes(text)),
                    (row) => tree.type[row] === 84);
 }
 
@@ -63,10 +62,9 @@ export function rowsBelow(tree: Tree, tops: Rows, counts: (row: number) => boole
   return rows;
 }
 
-export function inPackage(name: string, wanted: string): boolean {
-  const found = packageOf(name);
-  const prefix = wanted.replaceAll(".", "/").replace(/\/\*?$/, "");
-  return found === wanted || found === prefix || found.startsWith(`${prefix}/`);
+export function rowsOfPackage(tree: Tree, names: Names, wanted: string): Rows {
+  const passes = groupTest(wanted);
+  return rowsOfMethods(tree, names, (method) => passes(names.packageOf(method)));
 }
 
 class FilterParser {
@@ -143,17 +141,14 @@ class FilterParser {
       case "marked":
         this.reader.take();
         return rowsWhere(tree, (row) => context.marked.has(tree.code[row]!));
-      case "package": {
-        const wanted = this.argument();
-        return rowsOfMethods(tree, names, (name) => inPackage(name, wanted));
-      }
+      case "package": return rowsOfPackage(tree, names, this.argument());
       case "name": {
         const pattern = this.pattern();
-        return rowsOfMethods(tree, names, (name) => pattern.test(name));
+        return rowsOfMethods(tree, names, (one) => names.matches(one, pattern));
       }
       case "below": {
         const pattern = this.pattern();
-        const tops = rowsOfMethods(tree, names, (name) => pattern.test(name));
+        const tops = rowsOfMethods(tree, names, (one) => names.matches(one, pattern));
         return rowsBelow(tree, tops, () => true);
       }
       case "thread":

@@ -1,5 +1,7 @@
 // Keeps what the user has chosen in one object, which links contain and views react to.
 
+import type { NameForm } from "./names.js";
+
 export const VIEWS = ["flame", "tree", "methods", "contexts", "plot", "time"] as const;
 export type ViewName = typeof VIEWS[number];
 
@@ -9,7 +11,10 @@ export interface State {
   layout: "calls" | "callers" | "sandwich";
   order: "heavy" | "file";
   grow: "down" | "up";
-  colour: "type" | "package" | "difference";
+  colour: "" | "type" | "package" | "difference";   // "": what fits the profile
+  names: NameForm;
+  collapse: string[];                    // packages and modules of which each is one frame
+  hide: string[];                        // patterns of methods whose frames are removed
   merge: boolean;                        // threads are one tree
   row: number;                           // selected context, or -1
   method: number;                        // selected method, or -1
@@ -29,12 +34,14 @@ export interface State {
 }
 
 export const INITIAL: State = {
-  view: "flame", measure: "", layout: "calls", order: "heavy", grow: "down", colour: "type",
-  merge: false, row: -1, method: -1, zoom: -1, search: "", package: "", thread: "", filter: "",
-  min: 0, metrics: [], filters: [], marked: [], x: "", y: "", logarithmic: true, theme: "",
+  view: "flame", measure: "", layout: "calls", order: "heavy", grow: "down", colour: "",
+  names: "full", collapse: [], hide: [], merge: false, row: -1, method: -1, zoom: -1, search: "",
+  package: "", thread: "", filter: "", min: 0, metrics: [], filters: [], marked: [], x: "", y: "", logarithmic: true, theme: "",
 };
 
 export type Changed = ReadonlySet<keyof State>;
+
+const MAKES_TREE: Changed = new Set(["merge", "collapse", "hide"]);
 
 export class Store {
   private current: State;
@@ -56,8 +63,8 @@ export class Store {
     if (keys.length === 0) return;
     this.current = { ...this.current, ...patch };
     const changed = new Set(keys);
-    // Numbers of rows are those of one tree and mean nothing after another filter.
-    if (changed.has("merge")) this.forget(changed, ["row", "zoom"]);
+    // Numbers of rows are those of one tree and mean nothing in another one.
+    if (keys.some((key) => MAKES_TREE.has(key))) this.forget(changed, ["row", "zoom"]);
     if (changed.has("layout")) this.forget(changed, ["zoom"]);
     for (const listener of this.listeners) listener(changed);
   }

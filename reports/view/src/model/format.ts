@@ -8,9 +8,14 @@ export function withSeparators(value: number, digits: 0 | 1 | 2 = 0): string {
   return FORMATS[digits]!.format(value);
 }
 
+/** Rounds to three significant digits, at most to a whole number. */
+function rounded(value: number): number {
+  return Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3));
+}
 function significant(value: number): string {
-  const size = Math.abs(value);
+  const size = Math.abs(rounded(value));
   if (size >= 100 || value === 0) return withSeparators(value);
+  if (size < 1) return String(Number(value.toPrecision(3)));
   return withSeparators(value, size >= 10 ? 1 : 2);
 }
 
@@ -19,7 +24,7 @@ const BYTES: [number, string][] = [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10,
 
 function scaled(value: number, units: [number, string][], base: string): string {
   for (const [size, name] of units) {
-    if (Math.abs(value) >= size) return `${significant(value / size)} ${name}`;
+    if (Math.abs(rounded(value / size)) >= 1) return `${significant(value / size)} ${name}`;
   }
   return `${significant(value)} ${base}`;
 }
@@ -115,7 +120,8 @@ export function formatError(value: number, error: number, kind: Kind): string {
 export function formatPercent(part: number, whole: number): string {
   if (!(whole !== 0) || !Number.isFinite(part / whole)) return "";
   const percent = (100 * part) / whole;
-  return percent.toFixed(Math.abs(percent) >= 99.95 ? 0 : Math.abs(percent) >= 10 ? 1 : 2);
+  return percent.toFixed(Math.abs(percent) >= 99.95 ? 0 : Math.abs(percent) >= 10 ? 1 : 2)
+    .replace(/^-0\.00$/, "0.00");
 }
 
 export function signed(text: string, value: number): string {

@@ -4,15 +4,17 @@
 import type { DataFile, Header } from "./data.js";
 import { callers, masked, mergedCallees } from "./derive.js";
 import { SyntaxProblem } from "./expression.js";
-import { inPackage, parseFilter, rowsOfMethods, rowsOfThreads, type Rows } from "./filter.js";
+import { parseFilter, rowsOfPackage, rowsOfThreads, type Rows } from "./filter.js";
 import { MethodTable } from "./methods.js";
 import {
   callsOf, compute, defaultQuantity, measures, oldOf, readTree,
   type Computed, type Measure, type ProfileQuantity,
 } from "./metrics.js";
-import { Names } from "./names.js";
+import { learnFrameKinds, Names } from "./names.js";
+import { mappingOf, regrouped, type Mapping, type Regrouped } from "./regroup.js";
 import { search, type Matches } from "./search.js";
 import type { State } from "./state.js";
+import { Timeline } from "./timeline.js";
 import type { Tree } from "./tree.js";
 
 export interface Problems {
@@ -41,6 +43,8 @@ export class Model {
     this.names = new Names(file.text(file.header.methods));
     this.allThreads = this.names.add("(all threads)");
     ({ tree: this.base, quantities: this.quantities } = readTree(file));
+    this.names.learn(this.base);
+    if (this.header.kind === "tprof") learnFrameKinds({ L: "source line" });
   }
 
   get state(): Readonly<State> {
@@ -87,7 +91,24 @@ export class Model {
     return oldOf(this.quantities, this.quantity);
   }
 
+  /** Returns what becomes of each method, or null if nothing is collapsed or hidden. */
+  get mapping(): Mapping | null {
+    const { collapse, hide } = this.state;
+    if (collapse.length + hide.length === 0) return null;
+    return this.memo("mapping", [collapse, hide], () => mappingOf(this.names, collapse, hide));
+  }
+  private get regrouped(): Regrouped | null {
+    const { mapping, recorded } = this;
+    const { merge, collapse, hide } = this.state;
+    return mapping && this.memo("regrouped", [merge, collapse, hide], () =>
+      regrouped(recorded, mapping, this.quantities.map((one) => one.metric === null)));
+  }
   get unfiltered(): Tree {
+    return this.regrouped?.tree ?? this.recorded;
+  }
+
+  /** Returns the tree in which nothing is collapsed, hidden or filtered. */
+  get recorded(): Tree {
     if (!this.state.merge) return this.base;
     return this.memo("merged", [], () => {
       const { start, list } = this.base.children;
@@ -97,8 +118,9 @@ export class Model {
   }
 
   get tree(): Tree {
-    const { merge, package: pack, thread, filter, filters, metrics, measure, marked } = this.state;
-    const key = [merge, pack, thread, filter, filters, metrics, filter.includes("share") && measure,
+    const { merge, package: pack, thread, filter, filters, metrics, measure, marked, collapse,
+            hide } = this.state;
+    const key = [merge, collapse, hide, pack, thread, filter, filters, metrics, filter.includes("share") && measure,
                  marked];
     return this.memo("tree", key, () => {
       const rows = this.filteredRows();
@@ -114,7 +136,7 @@ export class Model {
     const tree = this.unfiltered;
     const parts: Rows[] = [];
     this.problems.filter = "";
-    if (pack) parts.push(rowsOfMethods(tree, this.names, (name) => inPackage(name, pack)));
+    if (pack) parts.push(rowsOfPackage(tree, this.names, pack));
     if (thread) parts.push(rowsOfThreads(tree, this.names, this.header.threads, thread));
     if (filter) {
       try {
@@ -138,10 +160,11 @@ export class Model {
   }
 
   get matches(): Matches | null {
-    return this.memo("matches", [this.state.search], () => {
+    const { mapping, names } = this;   // groups have names, too
+    return this.memo("matches", [this.state.search, mapping && names.length], () => {
       this.problems.search = "";
       try {
-        return search(this.names, this.state.search);
+        return search(names, this.state.search);
       } catch (problem) {
         this.problems.search = (problem as Error).message;
         return null;
@@ -180,10 +203,18 @@ export class Model {
     });
   }
 
-  /** Returns the instructions of a row's symbol, if there are any. Rows are those of the file. */
+  /** Returns the calls over time, or null if the data have none. */
+  get timeline(): Timeline | null {
+    const { mapping, header: { timeline } } = this;
+    const { collapse, hide } = this.state;
+    return timeline ? this.memo("timeline", [collapse, hide], () =>
+      new Timeline(this.file, timeline, mapping)) : null;
+  }
+
+  /** Returns the instructions of a row's symbol, if there are any. */
   instructionsOf(row: number): string | undefined {
     const { rows, texts } = this.annotations;
-    const number = this.state.merge ? undefined : rows[row];
+    const number = this.state.merge ? undefined : rows[this.regrouped?.origin[row] ?? row];
     return number === undefined ? undefined : texts[number];
   }
   private get annotations(): Annotations {

@@ -2,6 +2,7 @@
 // drawn.
 
 import type { DataFile, TimelineInfo } from "./data.js";
+import { regroupedSlices, type Mapping, type Slices } from "./regroup.js";
 
 /** Calls of one thread and depth. They do not overlap, so their ends are in order, too. */
 export interface Lane {
@@ -45,17 +46,15 @@ export class Timeline {
   readonly marks: Mark[];
   private readonly byTrack: Level[][];
 
-  constructor(file: DataFile, info: TimelineInfo) {
+  constructor(file: DataFile, info: TimelineInfo, mapping: Mapping | null = null) {
     this.info = info;
-    const { slices, counters } = info;
-    this.begin = file.f64(slices.begin);
-    this.length = file.f64(slices.length);
-    this.method = file.u32(slices.method);
-    this.type = file.u8(slices.type);
-    this.counters = counters.map(({ name, track, at, value }) =>
+    const recorded = slicesOf(file, info);
+    const slices = mapping ? regroupedSlices(recorded, mapping) : recorded;
+    ({ begin: this.begin, length: this.length, method: this.method, type: this.type } = slices);
+    this.counters = info.counters.map(({ name, track, at, value }) =>
       ({ name, track, at: file.f64(at), value: file.f64(value) }));
     this.marks = marksOf(file, info);
-    this.byTrack = this.levelsOfTracks(file.u32(slices.track), file.u32(slices.depth));
+    this.byTrack = this.levelsOfTracks(slices.track, slices.depth);
   }
 
   /** Returns the levels of the tracks that pass, from top to bottom. */
@@ -90,6 +89,13 @@ export class Timeline {
     }
     return low;
   }
+}
+
+function slicesOf(file: DataFile, { slices }: TimelineInfo): Slices {
+  return {
+    track: file.u32(slices.track), depth: file.u32(slices.depth), method: file.u32(slices.method),
+    type: file.u8(slices.type), begin: file.f64(slices.begin), length: file.f64(slices.length),
+  };
 }
 
 function marksOf(file: DataFile, { marks }: TimelineInfo): Mark[] {

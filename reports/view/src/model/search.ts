@@ -16,7 +16,7 @@ export function search(names: Names, text: string): Matches | null {
   const methods = new Uint8Array(names.length);
   let count = 0;
   for (let method = 0; method < methods.length; ++method) {
-    if (pattern.test(names.of(method))) count += methods[method] = 1;
+    if (names.matches(method, pattern)) count += methods[method] = 1;
   }
   return { methods, count };
 }

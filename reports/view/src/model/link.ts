@@ -1,7 +1,7 @@
 // Makes deep links: the state as the part of the address behind #. Initial values are left out. A
 // method is written by its name, so that a link also fits a newer profile of the program.
 
-import type { Names } from "./names.js";
+import { NAME_FORMS, type Names } from "./names.js";
 import { INITIAL, VIEWS, type State } from "./state.js";
 
 const METRIC = "m.";
@@ -11,7 +11,8 @@ const ENUMS = {
   layout: ["calls", "callers", "sandwich"],
   order: ["heavy", "file"],
   grow: ["down", "up"],
-  colour: ["type", "package", "difference"],
+  colour: ["", "type", "package", "difference"],
+  names: NAME_FORMS,
   theme: ["", "light", "dark"],
 } as const;
 
@@ -25,7 +26,9 @@ export function toLink(state: Readonly<State>, names: Names): string {
       parts.set(METRIC + name, text));
     else if (key === "filters") state.filters.forEach(([name, text]) =>
       parts.set(FILTER + name, text));
-    else if (key === "marked") state.marked.forEach((one) => parts.append(key, names.of(one)));
+    else if (key === "collapse" || key === "hide") {
+      state[key].forEach((pattern) => parts.append(key, pattern));
+    } else if (key === "marked") state.marked.forEach((one) => parts.append(key, names.of(one)));
     else parts.set(key, String(value));
   }
   return parts.toString() === "" && state.view === "flame" ? "" : `#${withView(parts, state)}`;
@@ -40,11 +43,14 @@ function withView(parts: URLSearchParams, state: Readonly<State>): string {
 
 /** Returns the state that a link sets. Unknown parts are ignored. */
 export function fromLink(hash: string, names: Names): State {
-  const state: State = { ...INITIAL, metrics: [], filters: [], marked: [] };
-  const indexOf = (name: string) => names.texts.indexOf(name);
+  const state: State = { ...INITIAL, metrics: [], filters: [], marked: [], collapse: [], hide: [] };
+  // A selected method may be a group.
+  const indexOf = (name: string) =>
+    (state.collapse.includes(name) ? names.group(name) : names.texts.indexOf(name));
   for (const [key, value] of new URLSearchParams(hash.replace(/^#/, ""))) {
     if (key.startsWith(METRIC)) state.metrics.push([key.slice(METRIC.length), value]);
     else if (key.startsWith(FILTER)) state.filters.push([key.slice(FILTER.length), value]);
+    else if (key === "collapse" || key === "hide") state[key].push(value);
     else if (key === "method") state.method = indexOf(value);
     else if (key === "marked" && indexOf(value) >= 0) state.marked.push(indexOf(value));
     else if (Object.hasOwn(ENUMS, key)) setEnum(state, key as keyof typeof ENUMS, value);

@@ -54,12 +54,23 @@ export interface TimelineInfo {
   counters: { name: string; track: number; at: Section; value: Section }[];
 }
 
+/** A fact about how much the profile can be trusted. */
+export interface Quality {
+  name: string;
+  severity: "info" | "minor" | "major" | "severe";
+  value: number | null;
+  text: string;      // the fact in one line
+  means: string;     // for the numbers
+  advice: string;
+}
+
 export interface Header {
   title: string;
   kind: "tree" | "combined" | "compare" | "tprof";
   facts: [string, string][];
   losses: string[];
   notes: string[];
+  quality?: Quality[];
   metrics: MetricInfo[];
   threads: string[];
   trees: TreeInfo[];
