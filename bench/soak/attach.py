@@ -120,7 +120,7 @@ def lacks(first, last, change, error):
 def measure(lab, cycles, windows):
     """Runs all cycles on one JDK. Returns whether nothing remained."""
     with lab.folder() as folder, contextlib.ExitStack() as running:
-        programs = [running.enter_context(attaching.program(lab, folder, 1, FLAGS))
+        programs = [running.enter_context(attaching.program(lab, folder, 1, FLAGS, pause=0))
                     for _ in range(3)]
         program, beside, _ = programs
         settle(programs)

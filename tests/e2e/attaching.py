@@ -1,16 +1,42 @@
-"""Attaches the agent to a running program by jcmd, for tests and benchmarks."""
+"""Attaches the agent to a running program, for tests and benchmarks."""
 import contextlib
 import os
+import signal
+import socket
 import subprocess
+import time
 
 import child
-import jvms
 
 BATCH = 50  # units of work between two readings of the clock
 
 
 class Refused(Exception):
     """The agent refused; the message is its reply."""
+
+
+def jcmd(pid, command):
+    """The answer of a JVM to a command of jcmd. Sends it as jcmd does, without a JVM of its own, whose
+    start takes longer than what the tests do with the answer."""
+    path, request = f"/tmp/.java_pid{pid}", f"/tmp/.attach_pid{pid}"
+    if not os.path.exists(path):
+        with open(request, "x", encoding="utf-8"):
+            os.kill(pid, signal.SIGQUIT)
+        end = time.monotonic() + 600
+        while not os.path.exists(path) and time.monotonic() < end:
+            time.sleep(0.01)
+        os.remove(request)
+    with socket.socket(socket.AF_UNIX) as jvm:
+        jvm.settimeout(600)
+        jvm.connect(path)
+        jvm.sendall("\0".join(("1", "jcmd", command, "", "", "")).encode())
+        return b"".join(iter(lambda: jvm.recv(4096), b"")).decode()
+
+
+def cpu_seconds(task):
+    """The CPU time of a thread, whose folder in /proc is `task`."""
+    with open(f"{task}/schedstat", encoding="utf-8") as f:
+        return int(f.read().split()[0]) / 1e9
 
 
 class Program:
@@ -41,8 +67,7 @@ class Program:
         reply = os.path.join(self.folder, f"reply-{self.pid}")
         with contextlib.suppress(FileNotFoundError):
             os.remove(reply)
-        done = child.run([self.lab.jdk.tool("jcmd"), str(self.pid), "JVMTI.agent_load",
-                          self.agent, f'"{options},REPLY={reply}"'], timeout=600)
+        done = jcmd(self.pid, f'JVMTI.agent_load {self.agent} "{options},REPLY={reply}"')
         if not os.path.exists(reply):
             raise SystemExit(f"FAILED: no reply to {options}: {done}")
         with open(reply, encoding="utf-8") as f:
@@ -50,7 +75,7 @@ class Program:
         lines = text.splitlines()
         if len(lines) != 1 or text[-1] != "\n":
             raise SystemExit(f"FAILED: the reply to {options} is not one line: {text!r}")
-        accepted = "return code: 0" in done.stdout
+        accepted = "return code: 0" in done
         if accepted != lines[0].startswith("ok"):
             raise SystemExit(f"FAILED: the reply does not match the code: {lines[0]}: {done}")
         if not accepted:
@@ -59,6 +84,22 @@ class Program:
 
     def detach(self):
         return self.load("DETACH")
+
+    def tasks(self):
+        """(folder, name) of each thread."""
+        found, folder = [], f"/proc/{self.pid}/task"
+        for tid in os.listdir(folder):
+            with contextlib.suppress(OSError):
+                with open(f"{folder}/{tid}/comm", encoding="utf-8") as f:
+                    found.append((f"{folder}/{tid}", f.read().strip()))
+        return found
+
+    def work(self, seconds):
+        """Waits until each working thread has used so much more CPU time."""
+        for path in [path for path, name in self.tasks() if name.startswith("worker")]:
+            start = cpu_seconds(path)
+            while cpu_seconds(path) < start + seconds:
+                time.sleep(0.02)
 
     def remains(self):
         """What a process has: threads, descriptors, mappings, resident KiB."""
@@ -71,20 +112,16 @@ class Program:
         for fd in os.listdir(f"{folder}/fd"):
             with contextlib.suppress(FileNotFoundError):
                 names.append(os.readlink(f"{folder}/fd/{fd}"))
-        threads = []
-        for tid in os.listdir(f"{folder}/task"):
-            with contextlib.suppress(OSError):
-                with open(f"{folder}/task/{tid}/comm", encoding="utf-8") as f:
-                    threads.append(f.read().strip())
-        return {"fds": names, "maps": maps, "threads": threads,
+        return {"fds": names, "maps": maps, "threads": [name for _, name in self.tasks()],
                 "rss": int(status["VmRSS"].split()[0])}
 
 
 @contextlib.contextmanager
-def program(lab, folder, workers=2, flags=(), more=(), env=None, name="AttachLoad"):
+def program(lab, folder, workers=2, flags=(), more=(), env=None, name="AttachLoad", pause=1):
     """AttachLoad with this many working threads, `more` arguments and variables, or the program of
-    this name. Ends it, and checks its answers."""
-    flags = list(flags)
+    this name. Its threads rest for `pause` ms after each batch, to leave the processors to others.
+    Ends it, and checks its answers."""
+    flags = [*flags, f"-Dpause={pause}"]
     if lab.jdk.major >= 21:
         flags.append("-XX:+EnableDynamicAgentLoading")  # else the JVM prints a warning
     command = lab.command(name, workers, *more, flags=flags)

@@ -7,7 +7,7 @@
 //@ native         requires libe2e_native
 //@ agentjar       runs with itself as -javaagent
 //@ allow LOSS...  losses that may be above zero
-//@ variants       also run with all of jvms.VARIANTS
+//@ variants       also run with jvms.VARIANTS
 //@ directives F   compiler directives, tiered only
 //@ open THREAD    the thread ends with frames on its stack
 """

@@ -85,16 +85,20 @@ MANY_PATHS = ("calls", "exceptions", "threads", "virtual")
 
 
 def shared(chosen, jdks, focus):
-    """Assigns each case to one of its JDKs in turn; the usual cases, tiered, run on all of them.
+    """Assigns each case to one of its JDKs in turn; the usual cases, tiered, run on all of them. Of
+    the others runs every second one, beginning with the first or the second as the program's place
+    among its like is even or odd: every mode runs in half of the programs, every variant in one.
     In groups without many paths the tiered mode stands for those that compile with one compiler
     or at once, and with a focus nothing but callflow runs. Without a focus, intrinsics are kept in
     the program about them only."""
-    turn = 0
+    everything = programs.load_all()
     for program in chosen:
         on = collections.defaultdict(list)
         for jdk in jdks:
             for case in cases_of(program, jdk, focus):
                 on[case.mode, case.agent, case.flags].append(case)
+        alike = [p.name for p in everything if p.variants == program.variants]
+        turn = alike.index(program.name)
         for (mode, agent, flags), cases in on.items():
             usual = mode == "tiered" and agent in USUAL and not flags
             many = program.group in MANY_PATHS
@@ -106,8 +110,12 @@ def shared(chosen, jdks, focus):
                 continue
             if agent.endswith("keep_intrinsics") and not focus and program.name != "Intrinsics":
                 continue
-            turn += not usual
-            yield from cases if usual else [cases[turn % len(cases)]]
+            if usual:
+                yield from cases
+                continue
+            turn += 1
+            if turn % 2 == 0:
+                yield cases[turn // 2 % len(cases)]
 
 
 _available = {}
@@ -120,11 +128,16 @@ def available(jdk, flags):
     return _available[key]
 
 
+def native_methods(program):
+    """Names, Class.method, of the native methods that a program declares."""
+    with open(program.source, encoding="utf-8") as f:
+        return {f"{program.name}.{m}" for m in re.findall(r"\bnative [\w ]+ (\w+)\(", f.read())}
+
+
 class Runner:
     def __init__(self, args):
         self.args = args
         self.classes = os.path.join(args.programs, "classes")
-        self.natives = {}
 
     def java_command(self, case, agent):
         program = case.program
@@ -224,7 +237,7 @@ class Runner:
     def counted_by_woven(self, case, expected):
         """The expectations of methods that woven code counts: none of native methods and of hidden
         classes (docs/WOVEN.md)."""
-        native = self.native_methods(case.program.name, case.jdk)
+        native = native_methods(case.program)
         hidden = f"{case.program.name}$Body"  # of the program Hidden
         kept = [e for e in expected
                 if not any(m.split("(")[0] in native or m.startswith(hidden)
@@ -232,14 +245,6 @@ class Runner:
         if len(kept) < len(expected) and not native and case.program.name != "Hidden":
             raise ValueError("expectations were dropped without a reason")
         return kept
-
-    def native_methods(self, name, jdk):
-        """Names, Class.method, of the native methods of a program's main class."""
-        if name not in self.natives:
-            listed = child.run([jdk.tool("javap"), "-p", "-cp", self.classes, name], check=True)
-            self.natives[name] = {
-                f"{name}.{m}" for m in re.findall(r"\bnative .*?(\w+)\(", listed.stdout)}
-        return self.natives[name]
 
     def check_trace(self, directory, expected, partly):
         """Compares the entries in the trace, by method, with the expected calls."""

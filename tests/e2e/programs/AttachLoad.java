@@ -19,7 +19,8 @@ import java.util.function.IntUnaryOperator;
  * "pinned N" has a virtual thread that was mounted all the time call counted() N times; with "more";
  * "end" ends the program, with status 1 after a wrong answer.
  * Arguments: the number of working threads, and "more" for threads that recur deeply, virtual
- * threads where there are such, and classes that cannot be linked.
+ * threads where there are such, and classes that cannot be linked. The property "pause" is the time
+ * in ms that working threads sleep after each batch of 50 units.
  */
 public class AttachLoad {
     static final AtomicLong units = new AtomicLong(), cpu = new AtomicLong();
@@ -30,6 +31,7 @@ public class AttachLoad {
     static volatile boolean stop;
     static volatile long sink;
     static final long[] batches = new long[1 << 12];
+    static final int pause = Integer.getInteger("pause", 0);
     static int batch;  // how many there were since they were printed
 
     static int counted(int i) {
@@ -107,6 +109,16 @@ public class AttachLoad {
             cpu.addAndGet(now - before);
             addBatch(now - before);
             before = now;
+            rest();
+        }
+    }
+
+    static void rest() {
+        if (pause == 0) return;
+        try {
+            Thread.sleep(pause);
+        } catch (InterruptedException e) {
+            check(false);
         }
     }
 
