@@ -42,7 +42,8 @@ constexpr ColumnHelp kLogRtColumns[] = {
     {"MAX", "the same: the largest value"},
     {"CUM/CALL", "CUM of the first metric divided by CALLS"},
     {"P-SAMPLES",
-     "of the counted run of a combined profile: samples in this context alone, of all sampled runs"},
+     "of the counted run of a combined profile: samples in this context alone, in all sampled "
+     "runs"},
     {"P-SELF", "the same: production time of one run in this context alone (`report combined`)"},
     {"P-CUM", "the same: production time of one run in it with all that it called"},
     {"+-", "half of the 95 % interval of P-CUM"},
@@ -103,7 +104,8 @@ constexpr ColumnHelp kCombinedColumns[] = {
      "estimate from the calls"},
     {"CUM", "time of one run in it with all that it called"},
     {"+-",
-     "half of the 95 % interval: first of CUM, then of CUM/CALL; empty behind `<X`, behind `~X` the "
+     "half of the 95 % interval: first of CUM, then of CUM/CALL; empty behind `<X`, behind `~X` "
+     "the "
      "upper end of the interval, `<Y`"},
     {"%", "CUM in percent of all samples"},
     {"CUM/CALL",
@@ -230,7 +232,10 @@ const Report& Named(std::string_view name) {
 // Returns the options with what only text and Markdown have: the most first, and legends.
 Options Adapted(const Report& report, Options options) {
   if (!options.for_people()) return options;
-  if (!options.sort && report.Prints(model::InputKind::kProfile)) options.sort = model::Sort::kBase;
+  if (!options.sort && report.Prints(model::InputKind::kProfile)) {
+    options.sort = model::Sort::kBase;
+    options.cumulative = true;
+  }
   if (options.legends) options.legend = report.columns;
   return options;
 }

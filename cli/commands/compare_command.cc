@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cli/shared/choices.h"
@@ -26,6 +27,7 @@ namespace fs = std::filesystem;
 enum class Format { kText, kJson, kHtml };
 
 struct CompareArguments {
+  std::optional<CommandLine> line;  // knows which options are given
   std::string a, b, out;
   std::string format;  // if empty, by the extension of --out, else text
   TableChoice table;
@@ -69,8 +71,8 @@ std::string ViewCommandOf(const CompareArguments& arguments) {
 template <typename Compared>
 Result<void> PrintToTerminal(const CompareArguments& arguments, Format format,
                              const Compared& compared) {
-  const Pager pager(format == Format::kText && !arguments.text.no_pager);
-  reports::Output out(pager.file(), reports::ShowsColour(stdout));
+  Pager pager(format == Format::kText && !arguments.text.no_pager);
+  reports::Output out([&pager] { return pager.file(); }, reports::ShowsColour(stdout));
   return PrintAs(format, compared, arguments.options, out);
 }
 
@@ -97,10 +99,14 @@ Result<void> Print(const CompareArguments& arguments, Format format,
 Result<void> Run(CompareArguments arguments) {
   const Result<Format> format = FormatOf(arguments);
   if (!format) return std::unexpected(format.error());
+  const char* kNames[] = {"text", "json", "html"};
+  if (auto fits = CheckTextOptions(*arguments.line, kNames[static_cast<size_t>(*format)]); !fits)
+    return fits;
   const Result<model::NameForm> names = arguments.text.Form();
   if (!names) return std::unexpected(names.error());
   arguments.options.names = *names;
-  arguments.options.width = arguments.out.empty() ? arguments.text.Width() : 0;
+  arguments.options.width =
+      arguments.out.empty() ? arguments.text.Width() : arguments.text.width.value_or(0);
   if (arguments.options.top == 0) return WrongUse("--top must be at least 1");
   Result<model::Source> a = OpenComparable(arguments.a, arguments.table);
   if (!a) return std::unexpected(a.error());
@@ -118,6 +124,7 @@ Result<void> Run(CompareArguments arguments) {
 
 Action CompareCommand(CommandLine line, const Command&) {
   auto arguments = std::make_shared<CompareArguments>();
+  arguments->line.emplace(line);
   line.Footer(
       "Examples:\n"
       "  jprof compare before.jprof after.jprof       what became slower, and what is noise\n"

@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <ranges>
-#include <set>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -90,18 +89,10 @@ std::string ReportsWith(std::string_view option) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// The options that say how text looks.
-const std::set<std::string_view> kOfText = {"--all", "--names", "--legend", "--width",
-                                            "--no-pager"};
-
 // Fails for an option or a format that the report does not have.
 Result<void> CheckUse(const reports::Report& report, const ReportArguments& arguments) {
   const reports::Format format = arguments.options.format;
   for (const std::string& name : arguments.line->GivenOptions()) {
-    if (kOfText.contains(name) && !arguments.options.for_people()) {
-      return WrongUse("{} is for people, and --format {} is for programs: leave one of them out",
-                      name, arguments.format);
-    }
     if (report.HasOption(name, format)) continue;
     const bool stacks = format == reports::Format::kCollapsed && !report.collapsed_options.empty();
     return WrongUse("report {}{} has no {} (of: {}); its options: {}", report.name,
@@ -109,6 +100,9 @@ Result<void> CheckUse(const reports::Report& report, const ReportArguments& argu
                     stacks ? report.collapsed_options : report.options);
   }
   if (report.formats.empty()) return {};
+  if (arguments.options.all && !arguments.options.for_people())
+    return WrongUse("--all is for text: --format {} has all rows", arguments.format);
+  if (auto fits = CheckTextOptions(*arguments.line, arguments.format); !fits) return fits;
   return reports::CheckOffered(report.name, report.formats, format);
 }
 
@@ -262,8 +256,8 @@ Result<void> Run(ReportArguments arguments) {
     arguments.options.merged = true;  // the sampled runs have other threads
   const bool for_people = arguments.options.for_people();
   arguments.options.width = arguments.text.Width();
-  const Pager pager(for_people && !arguments.text.no_pager);
-  reports::Output out(pager.file(), reports::ShowsColour(stdout));
+  Pager pager(for_people && !arguments.text.no_pager);
+  reports::Output out([&pager] { return pager.file(); }, reports::ShowsColour(stdout));
   auto printed = reports::PrintReport(*report, *input, arguments.options, out);
   return printed ? out.Finish() : printed;
 }
@@ -318,18 +312,22 @@ Action ReportCommand(CommandLine line, const Command&) {
               "separate (default) or merged: all threads as one tree");
   line.Option(
       "--sort", arguments->sort, "first|base|calls",
-      "Sort siblings by first (first call; default except for scs), base (or samples) or calls");
-  line.Flag("--all", options.all, "Show every row; by default text shows what fits a screen");
+      "Sort siblings by first (first call), base (or samples: the own value) or calls; default: "
+      "by the value with all below, in csv and json of log-rt first");
   line.Option("--min-percent", options.min_percent, "N",
               "Show what is N % of the whole or more; the rest is one row")
       .Between(0.0, 100.0);
-  line.Option("--depth", options.depth, "", "Fold levels beyond this one");
+  line.Option("--depth", options.depth, "N", "Show N levels; the rest is one row");
+  line.Flag("--all", options.all, "Show every row; by default text shows what fits a screen")
+      .Excludes("--min-percent")
+      .Excludes("--depth");
   line.Flag("--legend", options.legends, "Explain the columns below the table");
   AddTextOptions(line, arguments->text);
   line.Option("--metric", options.metric, "NAME",
               "Only this metric or event, with its number of samples");
-  line.Flag("--cumulative", options.cumulative, "Add the inclusive value of each row");
-  line.Flag("--raw", options.raw, "Show RAW, ADJUST, BASE and ERROR side by side");
+  line.Flag("--cumulative", options.cumulative,
+            "Add the inclusive value of each row to csv and json; text has it");
+  line.Flag("--raw", options.raw, "Show RAW, ADJUST, SELF and ERROR side by side");
   AddArcOptions(line, options);
   line.Flag("--static-letters", options.static_letters,
             "Print lower-case type letters for static methods");

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "cli/shared/choices.h"
 #include "cli/shared/commands.h"
@@ -22,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct TprofArguments {
+  std::optional<CommandLine> line;  // knows which options are given
   record::TprofRequest request;
   std::string from, format = "text";
   reports::TprofOptions report;
@@ -32,8 +34,8 @@ Result<void> PrintRecording(const fs::path& directory, const TprofArguments& arg
   auto recording = model::OpenRecording(directory);
   if (!recording) return std::unexpected(recording.error());
   const reports::TprofOptions& options = arguments.report;
-  const Pager pager(options.format == reports::Format::kText && !arguments.text.no_pager);
-  reports::Output out(pager.file(), reports::ShowsColour(stdout));
+  Pager pager(options.format == reports::Format::kText && !arguments.text.no_pager);
+  reports::Output out([&pager] { return pager.file(); }, reports::ShowsColour(stdout));
   auto printed = reports::PrintTprof(*recording, options, out);
   return printed ? out.Finish() : printed;
 }
@@ -55,6 +57,8 @@ Result<int> RecordAndPrint(const record::TprofPlan& plan, const TprofArguments& 
 Result<int> Tprof(TprofArguments arguments, const Command& command) {
   const auto format = ChooseFormat(arguments.format, reports::kStackFormats);
   if (!format) return std::unexpected(format.error());
+  if (auto fits = CheckTextOptions(*arguments.line, arguments.format); !fits)
+    return std::unexpected(fits.error());
   const auto names = arguments.text.Form();
   if (!names) return std::unexpected(names.error());
   arguments.report.format = *format;
@@ -70,6 +74,7 @@ Result<int> Tprof(TprofArguments arguments, const Command& command) {
 
 Action TprofCommand(CommandLine line, const Command& command) {
   auto arguments = std::make_shared<TprofArguments>();
+  arguments->line.emplace(line);
   line.Footer(
       "Examples:\n"
       "  jprof tprof -- ./app                           this program, in any language\n"

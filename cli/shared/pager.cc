@@ -3,9 +3,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdlib>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace jprof::cli {
 namespace {
@@ -13,9 +14,10 @@ namespace {
 // Returns the command of the pager, or an empty text for none.
 std::string PagerCommand() {
   const char* named = std::getenv("PAGER");
-  std::string command = named == nullptr ? "less" : named;
-  if (command == "cat") command.clear();
-  return command;
+  const std::string command = named == nullptr ? "less" : named;
+  const char* terminal = std::getenv("TERM");
+  const bool can_page = terminal != nullptr && std::string_view(terminal) != "dumb";
+  return can_page && command != "cat" ? command : "";
 }
 
 bool Exists(const std::string& command) {
@@ -32,20 +34,31 @@ size_t TerminalWidth() {
   return size.ws_col;
 }
 
-Pager::Pager(bool wanted) {
-  if (!wanted || !isatty(STDOUT_FILENO)) return;
+Pager::Pager(bool wanted) : wanted_(wanted && isatty(STDOUT_FILENO)) {}
+
+Pager::~Pager() {
+  if (pipe_ == nullptr) return;
+  pclose(pipe_);
+  sigaction(SIGINT, &interrupt_, nullptr);
+  sigaction(SIGPIPE, &pipe_signal_, nullptr);
+}
+
+std::FILE* Pager::file() {
+  if (std::exchange(wanted_, false)) Start();
+  return pipe_ != nullptr ? pipe_ : stdout;
+}
+
+void Pager::Start() {
   const std::string command = PagerCommand();
   if (command.empty() || !Exists(command)) return;
   setenv("LESS", "FRX", /*overwrite=*/0);  // end if it fits, keep colours, leave the text behind
   std::fflush(stdout);
   pipe_ = popen(command.c_str(), "w");
   if (pipe_ == nullptr) return;
-  signal(SIGPIPE, SIG_IGN);  // a user may leave before the end
-  signal(SIGINT, SIG_IGN);   // which is for the pager
-}
-
-Pager::~Pager() {
-  if (pipe_ != nullptr) pclose(pipe_);
+  struct sigaction ignore = {};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGINT, &ignore, &interrupt_);
+  sigaction(SIGPIPE, &ignore, &pipe_signal_);  // a user may leave before the end
 }
 
 }  // namespace jprof::cli

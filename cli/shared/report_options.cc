@@ -33,6 +33,16 @@ Result<model::NameForm> TextChoice::Form() const {
 
 size_t TextChoice::Width() const { return width.value_or(TerminalWidth()); }
 
+Result<void> CheckTextOptions(const CommandLine& line, std::string_view format) {
+  if (format == "text") return {};
+  for (const std::string& name : line.GivenOptions()) {
+    const bool only_text = name == "--legend" || name == "--width" || name == "--no-pager";
+    if (only_text || (name == "--names" && format != "markdown"))
+      return WrongUse("{} is for text: leave out {} or --format {}", name, name, format);
+  }
+  return {};
+}
+
 Result<CountedAndSampled> OpenCountedAndSampled(const std::string& counted,
                                                 const std::vector<std::string>& sampled,
                                                 const TableChoice& choice) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/shared/command_line.h"
@@ -30,6 +31,10 @@ struct TextChoice {
 
 // Adds --names, --width and --no-pager. `choice` must outlive the app.
 void AddTextOptions(CommandLine line, TextChoice& choice);
+
+// Fails for a given option that this format does not have: --names needs text or markdown;
+// --legend, --width and --no-pager need text.
+Result<void> CheckTextOptions(const CommandLine& line, std::string_view format);
 
 // A counted run and the sampled runs of the same program.
 struct CountedAndSampled {

@@ -145,7 +145,7 @@ std::vector<MainCaller> MainCallers(const Forest& forest, std::span<const Method
     if (place == places.end() || caller == kNoNode) continue;
     const double own =
         forest.metrics.empty() ? static_cast<double>(rows[i].calls) : forest.rows.cell(i, 0).base();
-    by_caller[place->second][IndexOf(rows[caller].method)] += std::max(own, 0.0);
+    by_caller[place->second][IndexOf(rows[caller].method)] += std::max(0.0, own);
   }
   std::vector<MainCaller> callers(methods.size());
   for (size_t i = 0; i < methods.size(); ++i) {

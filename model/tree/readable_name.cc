@@ -58,6 +58,11 @@ std::optional<std::string> TakeType(std::string_view& descriptors, bool packages
   return type;
 }
 
+// Returns whether the text is the descriptor of one type, or V.
+bool IsType(std::string_view text) {
+  return text == "V" || (TakeType(text, /*packages=*/true) && text.empty());
+}
+
 // Returns "int, long[]" of "I[J", or nothing if it is damaged.
 std::optional<std::string> Types(std::string_view descriptors, bool packages) {
   std::string list;
@@ -83,7 +88,8 @@ std::string_view WithoutSignature(std::string_view jvm) {
   const size_t open = jvm.rfind('(');
   const size_t dot = jvm.rfind('.', open);
   if (open == jvm.npos || open == 0 || dot == jvm.npos) return jvm;
-  return jvm.find(')', open) == jvm.npos ? jvm : jvm.substr(0, open);
+  const size_t close = jvm.find(')', open);
+  return close != jvm.npos && IsType(jvm.substr(close + 1)) ? jvm.substr(0, open) : jvm;
 }
 
 std::string ReadableMethod(std::string_view jvm) { return Readable(jvm, /*packages=*/true); }

@@ -16,16 +16,18 @@ struct Sum {
   std::unordered_map<uint32_t, double> by_caller;  // samples, by the caller's name
 };
 
-// Returns the caller or, of a native function, the nearest Java method if there is one; 0 if there
-// is none.
-model::NodeIndex AttributedCaller(const model::CombinedTree& tree,
-                                  const model::CombinedContext& context) {
-  model::NodeIndex java = context.parent;
-  while (java != 0 && !tree.contexts[java].is_java) java = tree.contexts[java].parent;
-  return context.is_java || java == 0 ? context.parent : java;
+// Returns the nearest Java method above each context; 0 if there is none.
+std::vector<model::NodeIndex> JavaCallers(const model::CombinedTree& tree) {
+  std::vector<model::NodeIndex> java(tree.contexts.size());
+  for (size_t i = 1; i < java.size(); ++i) {
+    const model::NodeIndex parent = tree.contexts[i].parent;
+    java[i] = parent == 0 || tree.contexts[parent].is_java ? parent : java[parent];
+  }
+  return java;
 }
 
 std::vector<Sum> SumsByName(const model::CombinedTree& tree) {
+  const std::vector<model::NodeIndex> java = JavaCallers(tree);
   std::vector<Sum> sums(tree.names.size());
   for (size_t i = 1; i < tree.contexts.size(); ++i) {
     const model::CombinedContext& context = tree.contexts[i];
@@ -34,8 +36,9 @@ std::vector<Sum> SumsByName(const model::CombinedTree& tree) {
     sum.samples += own;
     sum.calls += context.calls;
     sum.is_java = context.is_java;
-    if (const model::NodeIndex caller = AttributedCaller(tree, context); caller != 0)
-      sum.by_caller[tree.contexts[caller].name] += own;
+    const bool direct = context.is_java || java[i] == 0;  // else of a native function
+    const model::NodeIndex caller = direct ? context.parent : java[i];
+    if (caller != 0) sum.by_caller[tree.contexts[caller].name] += own;
   }
   return sums;
 }

@@ -148,8 +148,8 @@ std::string PathText(const model::JointTree& tree, model::NodeIndex context, siz
     size_t same = 0;
     if (shown > callers) return text + fmt::format(" < ... ({} more)", i);
     while (i > 0 && tree.contexts[path[i - 1]].name == name) --i, ++same;
-    const std::string one = Shortened(model::MethodIn(form, tree.names[name]));
-    text += text.empty() ? one : " < " + std::string(Short(one));
+    const std::string one = model::MethodIn(form, tree.names[name]);
+    text += text.empty() ? Shortened(one) : " < " + Shortened(Short(one));
     if (same > 1) text += fmt::format(" x{}", same);
     ++shown;
   }

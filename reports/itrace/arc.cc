@@ -117,19 +117,10 @@ void JsonCalls(const ArcTable& table, JsonWriter& json) {
   json.EndArray();
 }
 
-// Only formats for people hide rows below --min-percent.
-bool IsArcShown(const ArcTable& table, const ArcRow& row) {
-  if (EntryOf(table.options.format).view != kPeople) return true;
-  const uint64_t most = std::max(row.sums.self, row.sums.cumulative);
-  return model::PercentOf(most, table.trace.instructions) >= table.options.percent();
-}
-
 void WriteRows(const ArcTable& table, const std::vector<ArcRow>& rows, ArcColumns& columns,
                TableWriter& writer) {
   std::string text;
-  for (const ArcRow& row : rows) {
-    if (IsArcShown(table, row)) writer.Row(columns.Of({table, row, text}));
-  }
+  for (const ArcRow& row : rows) writer.Row(columns.Of({table, row, text}));
 }
 
 void PrintCalls(const ArcTable& table, Output& out) {

@@ -40,6 +40,13 @@ ArcTable MakeArcTable(model::ArcRecording& arcs, const Options& options) {
     constexpr size_t kFunctions = 13, kCalls = 9;
     table.more_functions = shorten(table.functions, kFunctions);
     table.more_calls = shorten(table.calls, kCalls);
+  } else if (options.for_people()) {
+    const auto is_small = [&](const ArcRow& row) {
+      const uint64_t most = std::max(row.sums.self, row.sums.cumulative);
+      return model::PercentOf(most, table.trace.instructions) < options.percent();
+    };
+    table.more_functions = std::erase_if(table.functions, is_small);
+    table.more_calls = std::erase_if(table.calls, is_small);
   }
   return table;
 }

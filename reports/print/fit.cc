@@ -21,6 +21,13 @@ size_t BeginOfName(std::string_view text) {
   return end != text.npos && text[end] == ' ' ? end + 1 : begin;
 }
 
+// Returns false for the letters of functions, of code of the VM and of threads, in which parentheses
+// and dots have other meanings.
+bool IsJava(std::string_view name) {
+  return !name.starts_with("F:") && !name.starts_with("K:") && !name.starts_with("O:") &&
+         !name.starts_with("T:");
+}
+
 void DropCaller(std::string& text) {
   if (const size_t at = text.find(" < "); at != text.npos) text.resize(at);
 }
@@ -28,16 +35,14 @@ void DropCaller(std::string& text) {
 void DropArguments(std::string& text) {
   const size_t open = text.find('(', 1);
   if (!text.ends_with(')') || open == text.npos || open + 2 == text.size()) return;
-  const char before = text[open - 1];  // the end of a method's name; "T:(all threads)" has none
+  const char before = text[open - 1];  // the end of a method's name
   if (before != ' ' && before != ':') text.replace(open, text.npos, "(..)");
 }
 
-// Reduces each package of a Java method, which is what stands before the last two parts, to its
-// first letter. Functions, of the kernel too, have modules.
+// Reduces each package, which is what stands before the last two parts, to its first letter.
 void ShortenPackages(std::string& text) {
   const size_t end = std::min(text.find('('), text.size());
   const size_t mark = text.find(':') == 1 ? 2 : 0;  // "J:"
-  if (mark > 0 && std::string_view("FKO").contains(text.front())) return;
   const size_t method = text.rfind('.', end);
   const size_t type = method == text.npos || method == 0 ? text.npos : text.rfind('.', method - 1);
   if (type == text.npos || type < mark) return;
@@ -66,10 +71,10 @@ std::string Fitted(std::string_view text, size_t room) {
   const std::string before(
       text.substr(begin - std::min(begin, room / 2), std::min(begin, room / 2)));
   std::string name(text.substr(begin));
-  for (const auto shorten : {DropCaller, DropArguments, ShortenPackages}) {
-    if (before.size() + Characters(name) <= room) break;
-    shorten(name);
-  }
+  const auto is_long = [&] { return before.size() + Characters(name) > room; };
+  if (is_long()) DropCaller(name);
+  if (is_long() && IsJava(name)) DropArguments(name);
+  if (is_long() && IsJava(name)) ShortenPackages(name);
   if (before.size() + Characters(name) <= room) return before + name;
   return before + Cut(name, room - std::min(room, before.size()));
 }

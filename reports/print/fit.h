@@ -14,9 +14,9 @@ size_t Characters(std::string_view text);
 std::string Cut(std::string_view text, size_t room);
 
 // Returns a row's name with at most `room` characters. Where it is longer, it loses one after the
-// other: what follows " < " (its caller), its argument types ("load(..)"), its packages but their
-// first letters ("c.l.RT.load(..)"), and its end ("..."). Its indentation takes at most half of the
-// room.
+// other: what follows " < " (its caller), if it is a Java method its argument types ("load(..)") and
+// its packages but their first letters ("c.l.RT.load(..)"), and its end ("..."). Its indentation
+// takes at most half of the room.
 std::string Fitted(std::string_view text, size_t room);
 
 }  // namespace jprof::reports

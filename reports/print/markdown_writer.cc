@@ -1,5 +1,5 @@
-// Writes tables in GitHub's Markdown: the columns of text, without the head. Characters that
-// Markdown or HTML would read as markup are escaped.
+// Writes tables in GitHub's Markdown: the columns of text and what is below them, without the head.
+// Characters that Markdown or HTML would read as markup are escaped.
 #include "reports/print/formats.h"
 
 namespace jprof::reports {
@@ -7,7 +7,7 @@ namespace {
 
 class MarkdownWriter : public TableWriter {
  public:
-  using TableWriter::TableWriter;
+  MarkdownWriter(const Layout& layout, Output& out) : TableWriter(out), layout_(layout) {}
 
   void Begin(std::span<const Column> columns) override {
     for (const Column& column : columns) Cell(column.name);
@@ -21,6 +21,16 @@ class MarkdownWriter : public TableWriter {
     out_.Text("|\n");
   }
 
+  // What text says below the table is a paragraph.
+  void End() override {
+    if (!layout_.tail.text) return;
+    const Result<std::string> tail = PrintedText([this](Output& text) -> Result<void> {
+      layout_.tail.text(text);
+      return {};
+    });
+    if (tail && !tail->empty()) out_.Text("\n" + *tail);
+  }
+
  private:
   void Cell(std::string_view text) {
     std::string escaped;
@@ -30,12 +40,14 @@ class MarkdownWriter : public TableWriter {
     }
     out_.Print("| {} ", escaped);
   }
+
+  const Layout& layout_;
 };
 
 }  // namespace
 
-std::unique_ptr<TableWriter> MakeMarkdownWriter(const Layout&, Output& out) {
-  return std::make_unique<MarkdownWriter>(out);
+std::unique_ptr<TableWriter> MakeMarkdownWriter(const Layout& layout, Output& out) {
+  return std::make_unique<MarkdownWriter>(layout, out);
 }
 
 }  // namespace jprof::reports

@@ -48,10 +48,7 @@ struct Options {
 
   // Returns what to load for the report.
   operator model::ForestOptions() const {
-    return {.merged = merged,
-            .sort = sort,
-            .by_cumulative = cumulative || for_people(),
-            .metric = metric};
+    return {.merged = merged, .sort = sort, .by_cumulative = cumulative, .metric = metric};
   }
 };
 

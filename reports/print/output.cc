@@ -54,6 +54,7 @@ void Output::Styled(std::string_view style, std::string_view text) {
 }
 
 void Output::Flush() {
+  if (open_) file_ = std::exchange(open_, nullptr)();
   const std::string_view bytes(buffer_.data(), buffer_.size());
   if (error_ == 0 && !bytes.empty() && !WriteWhole(file_, bytes)) error_ = errno;
   buffer_.clear();

@@ -9,6 +9,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/result.h"
@@ -31,6 +32,8 @@ class Output {
  public:
   // `colour` states whether the receiver shows terminal colours.
   explicit Output(std::FILE* file, bool colour = false) : file_(file), colour_(colour) {}
+  // Calls `open` for the file when the first bytes are written.
+  Output(std::function<std::FILE*()> open, bool colour) : open_(std::move(open)), colour_(colour) {}
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
 
@@ -73,7 +76,8 @@ class Output {
   void Flush();
 
   static constexpr size_t kFlushBytes = 256 * 1024;
-  std::FILE* file_;
+  std::function<std::FILE*()> open_;
+  std::FILE* file_ = nullptr;
   bool colour_;
   int error_ = 0;
   fmt::memory_buffer buffer_;

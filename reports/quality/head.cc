@@ -7,6 +7,7 @@
 #include "common/shell_word.h"
 #include "model/tree/run_description.h"
 #include "profile/files/printable_text.h"
+#include "reports/print/fit.h"
 #include "reports/quality/wrapped.h"
 
 namespace jprof::reports {
@@ -64,8 +65,7 @@ std::string Joined(std::initializer_list<std::string> texts, std::string_view se
 
 std::string HeadCommand(const std::vector<std::string>& command) {
   constexpr size_t kShown = 200;
-  const std::string text = model::CommandText(command);
-  return text.size() > kShown ? CleanText(text.substr(0, kShown)) + "..." : text;
+  return Cut(model::CommandText(command), kShown);
 }
 
 }  // namespace jprof::reports

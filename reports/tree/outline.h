@@ -1,13 +1,14 @@
-// Selects the nodes of a tree that a report shows. Machine formats hide what the options ask for, and
-// show the hidden children of a node as one row. Text for people also
+// Selects the nodes of a tree that a report shows. Machine formats hide what the options ask for,
+// and show the hidden children of a node as one row. Text for people also
 //   - hides by default what does not fit a screen,
-//   - folds a caller into its only shown callee if little is lost: its own weight and that of its
-//     hidden children together are below the limit, and
+//   - folds callers into their only shown callee if little is lost: what the folded callers of a row
+//     have of their own, with their hidden children, is below the limit together, and
 //   - shows hidden children only if they reach the limit together.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -27,9 +28,12 @@ inline constexpr size_t kScreenRows = 22;
 // Returns the line below a tree or table that hides rows below `percent` of the whole, or an empty
 // text if it hides none.
 std::string HiddenText(double percent);
-// Returns the line below a table that leaves out `count` rows, or an empty text if that is 0. `what`
-// is what a row stands for, such as "method".
+// Returns the line below a table that leaves out `count` rows, or an empty text if that is 0. A row
+// stands for `what`, such as "method".
 std::string MoreText(size_t count, std::string_view what);
+
+// Text indents no deeper: the column LV has the level.
+inline constexpr uint32_t kMostIndent = 100;
 
 // Where text shows a node.
 struct Place {
@@ -55,6 +59,7 @@ class Outline {
         keeps_(std::move(keeps)),
         depth_(options.all ? UINT32_MAX : options.depth),
         folds_(options.for_people() && !options.all) {
+    for (double& one : weight_) one = std::isnan(one) ? 0 : one;  // a damaged table
     if (!weight_.empty()) {
       for (const model::NodeIndex root : roots) whole_ += weight_[root];
     }
@@ -67,32 +72,51 @@ class Outline {
   }
   // Returns whether text shows nothing of a root, which is then among the other roots.
   bool HidesRoot(model::NodeIndex root) const { return folds_ && roots_.size() > 1 && Hides(root); }
-  // Returns the share of the whole below which subtrees are hidden, in percent.
-  double percent() const { return percent_; }
+  // Returns the share of the whole below which subtrees are hidden, in percent; 0 if none are.
+  double percent() const { return std::ranges::find(large_, false) == large_.end() ? 0 : percent_; }
 
   // Visits what is shown of `root` and below it, parents before their children: `show` gets each
   // node with its place, and then `rest` gets it with the place of its children if its hidden
   // children are shown as one row. Stops if one of the two returns false.
   template <typename Show, typename Rest>
   void Visit(model::NodeIndex root, const Show& show, const Rest& rest) const {
-    std::vector<Place> places(1);  // by level below the root
+    std::vector<Level> levels(1);
     const uint32_t top = nodes_[root].level;
-    const auto below = [&](model::NodeIndex node) {
-      const Place& at = places[nodes_[node].level - top];
-      return Folds(node) ? Place{at.indent, at.callers + 1} : Place{at.indent + 1, 0};
-    };
     model::VisitShown(
         nodes_, root, [this](model::NodeIndex node) { return Hides(node); },
         [&](model::NodeIndex node) {
           const size_t level = nodes_[node].level - top;
-          places.resize(std::max(places.size(), level + 1));
-          if (level > 0) places[level] = below(nodes_[node].parent);
-          return Folds(node) || show(node, places[level]);
+          levels.resize(std::max(levels.size(), level + 1));
+          levels[level] = Entered(node, level == 0 ? Level{} : levels[level - 1]);
+          return levels[level].folds || show(node, levels[level].place);
         },
-        [&](model::NodeIndex node) { return !ShowsRest(node) || rest(node, below(node)); });
+        [&](model::NodeIndex node) {
+          return !ShowsRest(node) || rest(node, levels[nodes_[node].level - top].below);
+        });
   }
 
  private:
+  // A node on the way from the root to the one that is visited.
+  struct Level {
+    Place place, below;  // of the node, and of its children
+    bool folds = false;
+    double first = 0;  // the weight of the first of the folded callers that the node ends
+  };
+
+  Level Entered(model::NodeIndex node, const Level& parent) const {
+    Level level = {.place = parent.below};
+    if (!folds_) {
+      level.place.indent = level.below.indent = nodes_[node].level;
+      ++level.below.indent;
+      return level;
+    }
+    level.first = parent.folds ? parent.first : weight_[node];
+    level.folds = Folds(node, level.first);
+    level.below = level.folds ? Place{level.place.indent, level.place.callers + 1}
+                              : Place{level.place.indent + 1, 0};
+    return level;
+  }
+
   void Limit(double percent) {
     percent_ = percent;
     threshold_ = whole_ * percent / 100;
@@ -109,13 +133,11 @@ class Outline {
       if (large_[i] && nodes_[i].parent != model::kNoNode) large_[nodes_[i].parent] = true;
     }
   }
-  // Of a whole of 0, no part fits a screen better than another.
-  bool IsHeavy(double weight) const {
-    return !(weight < threshold_) && (threshold_ > 0 || !folds_);
-  }
+  bool IsHeavy(double weight) const { return !(weight < threshold_); }
 
-  bool Folds(model::NodeIndex node) const {
-    if (!folds_ || !(threshold_ > 0) || nodes_[node].parent == model::kNoNode) return false;
+  // `first` is the weight of the first of the callers that would be folded with this one.
+  bool Folds(model::NodeIndex node, double first) const {
+    if (!(threshold_ > 0) || nodes_[node].parent == model::kNoNode) return false;
     model::NodeIndex only = model::kNoNode;
     for (model::NodeIndex child = nodes_[node].first_child; child != model::kNoNode;
          child = nodes_[child].next) {
@@ -123,8 +145,7 @@ class Outline {
       if (only != model::kNoNode) return false;
       only = child;
     }
-    return only != model::kNoNode && weight_[node] - weight_[only] < threshold_ &&
-           !keeps_(node, percent_);
+    return only != model::kNoNode && first - weight_[only] < threshold_ && !keeps_(node, percent_);
   }
 
   bool ShowsRest(model::NodeIndex node) const {
@@ -134,11 +155,13 @@ class Outline {
          child = nodes_[child].next) {
       if (Hides(child)) weight += weight_[child];
     }
-    return !(weight < threshold_);
+    return !(threshold_ > 0 && weight < threshold_);
   }
 
-  // Limits to the smallest of these shares with which the rows fit a screen.
+  // Limits to the smallest of these shares with which the rows fit a screen. Where there is nothing
+  // to share, only the first levels are shown.
   void FitScreen() {
+    if (!(whole_ > 0)) return FitDepth();
     constexpr std::array kShares = {0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0};
     const auto fits = std::ranges::partition_point(kShares, [this](double percent) {
       Limit(percent);
@@ -146,13 +169,21 @@ class Outline {
     });
     Limit(fits == kShares.end() ? kShares.back() : *fits);
   }
+  void FitDepth() {
+    if (RowsFit()) return;
+    for (depth_ = 0; RowsFit(); ++depth_) {
+    }
+    depth_ = depth_ > 0 ? depth_ - 1 : 0;
+  }
   bool RowsFit() const {
     size_t rows = 0;
     const auto count = [&](model::NodeIndex, Place) { return ++rows <= kScreenRows; };
+    bool others = false;
     for (const model::NodeIndex root : roots_) {
+      others |= HidesRoot(root);
       if (!HidesRoot(root) && rows <= kScreenRows) Visit(root, count, count);
     }
-    return rows <= kScreenRows;
+    return rows + others <= kScreenRows;
   }
 
   const Nodes& nodes_;

@@ -1,5 +1,7 @@
 #include "reports/tree/tree_report.h"
 
+#include <algorithm>
+
 #include "reports/print/formats.h"
 #include "reports/quality/quality_of.h"
 #include "reports/tree/header.h"
@@ -13,7 +15,7 @@ void PrintTreeHead(NamedTree& tree, std::string_view report, Output& out) {
 }
 
 Value TreeRow::MarkedName() const {
-  buffer.assign(shown.place.indent, ' ');
+  buffer.assign(std::min(shown.place.indent, kMostIndent), ' ');
   if (shown.place.callers > 0) buffer += fmt::format("+{} ", shown.place.callers);
   if (shown.row != model::kNoNode) buffer += type == '-' ? "--" : std::string{type, ':'};
   buffer += tree.ShownName(shown);

@@ -82,7 +82,7 @@ class Sparse(Case):
     def test_what_is_there_is_reported(self):
         directory = made.profile(self.path("nodes"), node_count=0xfffffffe)
         made.lengthen(directory, "nodes")
-        self.assertIn(b"app/Main.run()V", self.check("report", "log-rt", directory).stdout)
+        self.assertIn(b"app.Main.run()", self.check("report", "log-rt", directory).stdout)
 
     def test_every_file_of_a_recording(self):
         for name in ("samples", "recording.json", "kallsyms", "perf-16.map", "jit-16.dump",

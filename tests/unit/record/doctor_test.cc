@@ -112,7 +112,7 @@ TEST(CheckJvm, NamesTheCommandThatCalibrates) {
   jvm.why_no_table = "differs in kernel";
   const DoctorCheck check = CheckJvm(jvm, 0)[1];
   EXPECT_EQ(check.verdict, Verdict::kNote);
-  EXPECT_EQ(check.detail, "differs in kernel");
+  EXPECT_NE(check.detail.find("differs in kernel"), std::string::npos) << check.detail;
   EXPECT_EQ(check.remedy, "jprof calibrate --java /jdk/bin/java");
 }
 

@@ -39,12 +39,14 @@ TEST(MethodIn, HasThreeForms) {
   EXPECT_EQ(model::MethodIn(kFull, "p/A$B.<init>(Ljava/util/Map$Entry;)V"),
             "p.A$B.<init>(Map$Entry)");
   EXPECT_EQ(model::MethodIn(kShort, "p/q/A$$Lambda.0x1.run()V"), "A$$Lambda.0x1.run");
+  // Functions have parentheses, too: only a descriptor makes a method.
   for (const auto form : {kFull, kShort, kJvm}) {
-    for (const char* text :
-         {"(overflow)", "", "A.m(", "A.m(Q)V", "libc.so.6.malloc", "((((", "\x80"})
-      EXPECT_EQ(model::MethodIn(form, text),
-                form == kShort && text == std::string("A.m(Q)V") ? "A.m" : text);
+    for (const char* text : {"(overflow)", "", "A.m(", "A.m(I)Q", "libc.so.6.malloc", "((((",
+                             "\x80", "libapp.so.Foo::size() const", "libapp.so.f() [clone .cold]",
+                             "a/b.so.operator/()", "libapp.so.(anonymous namespace)::f(int)"})
+      EXPECT_EQ(model::MethodIn(form, text), text);
   }
+  EXPECT_EQ(model::MethodIn(kFull, "A.m(Q)V"), "A.m(Q)V");  // damaged
 }
 
 TEST(ClassIn, WritesArraysAsInSources) {
@@ -68,6 +70,9 @@ TEST(Fitted, LosesWhatIsNeededLeast) {
   EXPECT_EQ(Fitted(" +3 J:a.b.C.m()", 13), " +3 J:a.b....");
   EXPECT_EQ(Fitted("F:libc.so.6.__memset_avx2", 20), "F:libc.so.6.__mem...");
   EXPECT_EQ(Fitted("T:(all threads)", 12), "T:(all th...");
+  EXPECT_EQ(Fitted("F:libapp.so.(anonymous namespace)::Worker::work(int)", 30),
+            "F:libapp.so.(anonymous name...");
+  EXPECT_EQ(Fitted("T:com.acme.pool.Worker 1 (tid 77)", 20), "T:com.acme.pool.W...");
 }
 
 // Whatever the text, the result has room, is the beginning of UTF-8 characters, and keeps a part of
@@ -136,10 +141,11 @@ struct Oracle {
       if (made.nodes[i].parent == parent && Shows(i)) children.push_back(i);
     return children;
   }
-  bool Folds(NodeIndex i) const {
+  // `first` is the first of the folded callers that this node would continue, or the node itself.
+  bool Folds(NodeIndex i, NodeIndex first) const {
     const std::vector<NodeIndex> children = ShownChildren(i);
     return made.nodes[i].parent != kNoNode && children.size() == 1 &&
-           made.all[i] - made.all[children[0]] < limit;
+           made.all[first] - made.all[children[0]] < limit;
   }
   double Rest(NodeIndex parent) const {
     double rest = 0;
@@ -152,12 +158,18 @@ struct Oracle {
       if (made.nodes[i].parent == parent && !Shows(i)) return true;
     return false;
   }
-  void Add(NodeIndex i, uint32_t indent, uint32_t callers, std::vector<std::string>& rows) const {
-    const bool folds = Folds(i);
+  void Add(NodeIndex i, uint32_t indent, uint32_t callers, NodeIndex first,
+           std::vector<std::string>& rows) const {
+    const bool folds = Folds(i, first);
+    // However long a chain is, what it hides is below the limit.
+    if (callers > 0) {
+      EXPECT_LT(made.all[first] - made.all[i], limit);
+    }
     if (!folds) rows.push_back(fmt::format("{} {} {}", i, indent, callers));
     const uint32_t below = folds ? indent : indent + 1;
     if (HasHidden(i) && Rest(i) >= limit) rows.push_back(fmt::format("rest {} {}", i, below));
-    for (const NodeIndex child : ShownChildren(i)) Add(child, below, folds ? callers + 1 : 0, rows);
+    for (const NodeIndex child : ShownChildren(i))
+      Add(child, below, folds ? callers + 1 : 0, folds ? first : child, rows);
   }
 };
 
@@ -185,7 +197,7 @@ TEST(Outline, IsAsDefined) {
             shown.push_back(fmt::format("rest {} {}", node, place.indent));
             return true;
           });
-      oracle.Add(root, 0, 0, expected);
+      oracle.Add(root, 0, 0, root, expected);
     }
     ASSERT_EQ(shown, expected) << "seed " << seed;
   }
@@ -205,6 +217,53 @@ TEST(Outline, FitsAScreen) {
     if (made.nodes.size() <= kScreenRows) {
       EXPECT_EQ(rows, made.nodes.size()) << seed;
     }
+  }
+}
+
+// A recursion whose calls are small, but not all of them together, is not folded away.
+TEST(Outline, ALongChainHidesNoMoreThanAShortOne) {
+  MadeTree made;
+  for (NodeIndex i = 0; i < 1000; ++i) {
+    TestNode node;
+    node.parent = i == 0 ? kNoNode : i - 1;
+    node.level = i;
+    made.nodes.push_back(node);
+    made.own.push_back(i == 999 ? 500 : 1);
+  }
+  made.roots = {0};
+  model::LinkNodes(made.nodes);
+  made.all = made.own;
+  model::AddUpNodes(made.nodes, made.all);
+  const Outline<TestTree> outline(made.nodes, made.roots, {.min_percent = 5}, made.all,
+                                  [](NodeIndex, double) { return false; });
+  double last = made.all[0];
+  size_t rows = 0;
+  outline.Visit(
+      0,
+      [&](NodeIndex node, Place) {
+        EXPECT_LE(last - made.all[node], 0.05 * made.all[0]);
+        last = made.all[node];
+        return ++rows > 0;
+      },
+      [](NodeIndex, Place) { return true; });
+  EXPECT_GT(rows, 10u);
+}
+
+// Weights of 0, below 0 or NaN neither hide everything nor print everything.
+TEST(Outline, WithoutAWholeTheFirstLevelsAreShown) {
+  for (const double own : {0.0, -1.0, static_cast<double>(NAN)}) {
+    MadeTree made = RandomTree(11);
+    std::ranges::fill(made.own, own);
+    made.all = made.own;
+    model::AddUpNodes(made.nodes, made.all);
+    const Outline<TestTree> outline(made.nodes, made.roots, {}, made.all,
+                                    [](NodeIndex, double) { return false; });
+    size_t rows = 0;
+    const auto count = [&](NodeIndex, Place) { return ++rows > 0; };
+    for (const NodeIndex root : made.roots)
+      if (!outline.HidesRoot(root)) outline.Visit(root, count, count);
+    EXPECT_GE(rows, 1u) << own;
+    EXPECT_LE(rows, std::max(kScreenRows, 2 * made.roots.size())) << own;
   }
 }
 
