@@ -13,9 +13,9 @@ namespace jprof::reports {
 namespace {
 
 constexpr std::string_view kNameMeaning =
-    "`J:pkg.Class.method(Type)` (`--names`), where J is the letter of the frame's kind; `+3` before "
-    "it: three callers, each with this single callee, are not printed; `(5 more rows)`: what "
-    "`--all` shows";
+    "`J:pkg.Class.method(Type)` (`--names`), where J is the letter of the frame's kind; `+3` "
+    "before it: three callers, each with this single callee, are not printed; `(5 more rows)`: "
+    "what `--all` shows";
 
 constexpr std::string_view kSpreadMeaning =
     "of a merged profile: the least value of the first metric, as measured (without a metric: of "
@@ -42,7 +42,8 @@ constexpr ColumnHelp kLogRtColumns[] = {
     {"MAX", "the same: the largest value"},
     {"CUM/CALL", "CUM of the first metric divided by CALLS"},
     {"P-SAMPLES",
-     "of the counted run of a combined profile: samples in this context alone, of all sampled runs"},
+     "of the counted run of a combined profile: samples in this context alone, of all sampled "
+     "runs"},
     {"P-SELF", "the same: production time of one run in this context alone (`report combined`)"},
     {"P-CUM", "the same: production time of one run in it with all that it called"},
     {"+-", "half of the 95 % interval of P-CUM"},
@@ -103,8 +104,8 @@ constexpr ColumnHelp kCombinedColumns[] = {
      "estimate from the calls"},
     {"CUM", "time of one run in it with all that it called"},
     {"+-",
-     "half of the 95 % interval: first of CUM, then of CUM/CALL; empty behind `<X`, behind `~X` the "
-     "upper end of the interval, `<Y`"},
+     "half of the 95 % interval: first of CUM, then of CUM/CALL; empty behind `<X`, behind `~X` "
+     "the upper end of the interval, `<Y`"},
     {"%", "CUM in percent of all samples"},
     {"CUM/CALL",
      "what one call takes with all that it called; of a recursion CUM is divided by the outermost "
@@ -227,7 +228,8 @@ const Report& Named(std::string_view name) {
   return *std::ranges::find(kReports, name, &Report::name);
 }
 
-// Returns the options with what only text and Markdown have: the most first, and legends.
+// Returns the options with the defaults of text and Markdown: the largest siblings first, and the
+// legend if it is requested.
 Options Adapted(const Report& report, Options options) {
   if (!options.for_people()) return options;
   if (!options.sort && report.Prints(model::InputKind::kProfile)) options.sort = model::Sort::kBase;

@@ -15,7 +15,7 @@ namespace jprof::reports {
 
 struct TprofOptions {
   Format format = Format::kText;
-  // Rows below this percentage of all ticks are summed up in one. Without it, text is one stanza that
+  // Sums up rows below this percentage of all ticks in one row. Without it, text is one stanza that
   // fits a screen.
   std::optional<double> clip;
   model::NameForm names = model::NameForm::kFull;  // of text

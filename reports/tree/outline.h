@@ -1,5 +1,5 @@
-// Selects the nodes of a tree that a report shows. Machine formats hide what the options ask for, and
-// show the hidden children of a node as one row. Text for people also
+// Selects the nodes of a tree that a report shows. Formats for programs hide what the options
+// request, and show the hidden children of a node as one row. Text for people also
 //   - hides by default what does not fit a screen,
 //   - folds a caller into its only shown callee if little is lost: its own weight and that of its
 //     hidden children together are below the limit, and
@@ -27,8 +27,8 @@ inline constexpr size_t kScreenRows = 22;
 // Returns the line below a tree or table that hides rows below `percent` of the whole, or an empty
 // text if it hides none.
 std::string HiddenText(double percent);
-// Returns the line below a table that leaves out `count` rows, or an empty text if that is 0. `what`
-// is what a row stands for, such as "method".
+// Returns the line below a table that leaves out `count` rows, or an empty text if that is 0.
+// `what` is what a row stands for, such as "method".
 std::string MoreText(size_t count, std::string_view what);
 
 // Where text shows a node.
@@ -46,7 +46,7 @@ class Outline {
   using Keeps = std::function<bool(model::NodeIndex, double percent)>;
 
   // Requires that `nodes` and `roots` outlive it. `weight` has the weight of each node with all
-  // below it; it may be empty if the options are neither for people nor limit the share.
+  // below it. It may be empty if the format is for programs and the options limit no share.
   Outline(const Nodes& nodes, std::span<const model::NodeIndex> roots, const Options& options,
           std::vector<double> weight, Keeps keeps)
       : nodes_(nodes),
@@ -65,7 +65,7 @@ class Outline {
   bool Hides(model::NodeIndex node) const {
     return nodes_[node].level > depth_ || (!large_.empty() && !large_[node]);
   }
-  // Returns whether text shows nothing of a root, which is then among the other roots.
+  // Returns whether text does not show a root by itself; all such roots are one row.
   bool HidesRoot(model::NodeIndex root) const { return folds_ && roots_.size() > 1 && Hides(root); }
   // Returns the share of the whole below which subtrees are hidden, in percent.
   double percent() const { return percent_; }
@@ -109,7 +109,7 @@ class Outline {
       if (large_[i] && nodes_[i].parent != model::kNoNode) large_[nodes_[i].parent] = true;
     }
   }
-  // Of a whole of 0, no part fits a screen better than another.
+  // Where the whole is 0, all nodes weigh the same; none is then heavy, so that the tree fits.
   bool IsHeavy(double weight) const {
     return !(weight < threshold_) && (threshold_ > 0 || !folds_);
   }
@@ -137,7 +137,8 @@ class Outline {
     return !(weight < threshold_);
   }
 
-  // Limits to the smallest of these shares with which the rows fit a screen.
+  // Sets the limit to the smallest of these shares with which the rows fit a screen, or to the
+  // largest if none is enough (docs/decisions/0039-text-shows-a-screen.md).
   void FitScreen() {
     constexpr std::array kShares = {0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0};
     const auto fits = std::ranges::partition_point(kShares, [this](double percent) {
