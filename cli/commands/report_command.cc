@@ -90,7 +90,7 @@ std::string ReportsWith(std::string_view option) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// The options that say how text looks.
+// Lists the options that only text and Markdown have.
 const std::set<std::string_view> kOfText = {"--all", "--names", "--legend", "--width",
                                             "--no-pager"};
 
@@ -318,18 +318,20 @@ Action ReportCommand(CommandLine line, const Command&) {
               "separate (default) or merged: all threads as one tree");
   line.Option(
       "--sort", arguments->sort, "first|base|calls",
-      "Sort siblings by first (first call; default except for scs), base (or samples) or calls");
+      "Sort siblings by base (default of text: the largest first; also: samples), calls, or first "
+      "(first call; default of most other formats)");
   line.Flag("--all", options.all, "Show every row; by default text shows what fits a screen");
   line.Option("--min-percent", options.min_percent, "N",
-              "Show what is N % of the whole or more; the rest is one row")
+              "Show what is N % of the whole or more; text shows the rest where it adds up to that")
       .Between(0.0, 100.0);
   line.Option("--depth", options.depth, "", "Fold levels beyond this one");
   line.Flag("--legend", options.legends, "Explain the columns below the table");
   AddTextOptions(line, arguments->text);
   line.Option("--metric", options.metric, "NAME",
               "Only this metric or event, with its number of samples");
-  line.Flag("--cumulative", options.cumulative, "Add the inclusive value of each row");
-  line.Flag("--raw", options.raw, "Show RAW, ADJUST, BASE and ERROR side by side");
+  line.Flag("--cumulative", options.cumulative,
+            "Add the inclusive value of each row to CSV and JSON; text always has it");
+  line.Flag("--raw", options.raw, "Show RAW, ADJUST, SELF and ERROR side by side");
   AddArcOptions(line, options);
   line.Flag("--static-letters", options.static_letters,
             "Print lower-case type letters for static methods");

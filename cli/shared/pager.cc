@@ -36,12 +36,12 @@ Pager::Pager(bool wanted) {
   if (!wanted || !isatty(STDOUT_FILENO)) return;
   const std::string command = PagerCommand();
   if (command.empty() || !Exists(command)) return;
-  setenv("LESS", "FRX", /*overwrite=*/0);  // end if it fits, keep colours, leave the text behind
+  setenv("LESS", "FRX", /*overwrite=*/0);  // end if all fits, keep colours and the text
   std::fflush(stdout);
   pipe_ = popen(command.c_str(), "w");
   if (pipe_ == nullptr) return;
-  signal(SIGPIPE, SIG_IGN);  // a user may leave before the end
-  signal(SIGINT, SIG_IGN);   // which is for the pager
+  signal(SIGPIPE, SIG_IGN);  // the user may end the pager early
+  signal(SIGINT, SIG_IGN);   // Ctrl-C is for the pager
 }
 
 Pager::~Pager() {

@@ -10,8 +10,8 @@ namespace jprof::cli {
 // output is no terminal.
 size_t TerminalWidth();
 
-// Runs the pager that PAGER names, or less, as its standard output is a terminal. less ends at once
-// if everything fits one screen.
+// Runs the pager that PAGER names, or less, if standard output is a terminal. less ends at once if
+// everything fits one screen.
 class Pager {
  public:
   // Starts no pager unless `wanted`, if standard output is no terminal, if PAGER is empty or "cat",
