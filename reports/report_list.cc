@@ -42,7 +42,7 @@ constexpr ColumnHelp kLogRtColumns[] = {
     {"MAX", "the same: the largest value"},
     {"CUM/CALL", "CUM of the first metric divided by CALLS"},
     {"P-SAMPLES",
-     "of the counted run of a combined profile: samples in this context alone, of all sampled "
+     "of the counted run of a combined profile: samples in this context alone, in all sampled "
      "runs"},
     {"P-SELF", "the same: production time of one run in this context alone (`report combined`)"},
     {"P-CUM", "the same: production time of one run in it with all that it called"},
@@ -105,7 +105,8 @@ constexpr ColumnHelp kCombinedColumns[] = {
     {"CUM", "time of one run in it with all that it called"},
     {"+-",
      "half of the 95 % interval: first of CUM, then of CUM/CALL; empty behind `<X`, behind `~X` "
-     "the upper end of the interval, `<Y`"},
+     "the "
+     "upper end of the interval, `<Y`"},
     {"%", "CUM in percent of all samples"},
     {"CUM/CALL",
      "what one call takes with all that it called; of a recursion CUM is divided by the outermost "

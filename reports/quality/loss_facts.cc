@@ -97,8 +97,8 @@ double WholeOf(const ProfileEvidence& of, Whole whole) {
   return of.forest == nullptr ? 0 : static_cast<double>(of.forest->calls);
 }
 
-// Returns the severity by the share of the loss in all that would have been recorded; the row's own
-// if that is not known: without a tree there is no number of calls.
+// Returns the severity by the share of the loss in all that would have been recorded, or that of
+// the row if this is not known: without a tree there is no number of calls.
 Severity SeverityOf(const ProfileEvidence& of, const LossRow& row, uint64_t count) {
   const double whole = row.whole == Whole::kNone ? 0 : WholeOf(of, row.whole);
   if (whole == 0) return row.severity;

@@ -15,8 +15,8 @@ namespace jprof::reports {
 
 struct TprofOptions {
   Format format = Format::kText;
-  // Sums up rows below this percentage of all ticks in one row. Without it, text is one stanza that
-  // fits a screen.
+  // Rows below this percentage of all ticks are summed up in one. Without it, text is one stanza
+  // that fits a screen.
   std::optional<double> clip;
   model::NameForm names = model::NameForm::kFull;  // of text
   size_t width = 0;                                // of text, in characters; 0 for any

@@ -1,5 +1,5 @@
-// Selects the nodes of a tree that a report shows. Formats for programs hide what the options
-// request, and show the hidden children of a node as one row. Text for people also
+// Selects the nodes of a tree that a report shows. Machine formats hide what the options ask for,
+// and show the hidden children of a node as one row. Text for people also
 //   - hides by default what does not fit a screen,
 //   - folds a caller into its only shown callee if little is lost: its own weight and that of its
 //     hidden children together are below the limit, and
@@ -27,8 +27,8 @@ inline constexpr size_t kScreenRows = 22;
 // Returns the line below a tree or table that hides rows below `percent` of the whole, or an empty
 // text if it hides none.
 std::string HiddenText(double percent);
-// Returns the line below a table that leaves out `count` rows, or an empty text if that is 0.
-// `what` is what a row stands for, such as "method".
+// Returns the line below a table that leaves out `count` rows, or an empty text if that is 0. A row
+// stands for `what`, such as "method".
 std::string MoreText(size_t count, std::string_view what);
 
 // Where text shows a node.
