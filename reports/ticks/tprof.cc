@@ -261,8 +261,8 @@ Result<void> PrintScreen(model::Recording& recording, const model::TickTable& ta
     if (!text) return std::unexpected(text.error());
     if (std::ranges::count(*text, '\n') > kLines && clip < 50) continue;
     out.Text(*text);
-    out.Print("{}--all (jprof tprof: --clip 0) prints all eight tables\n",
-              clip > 0 ? fmt::format("rows below {:g} % are not shown: ", clip) : "");
+    out.Print("{}all eight tables: jprof report --all, or jprof tprof --clip 0\n",
+              clip > 0 ? fmt::format("rows below {:g} % are not shown; ", clip) : "");
     return {};
   }
   return {};
