@@ -60,8 +60,8 @@ constexpr Subcommand kSubcommands[] = {
      InfoCommand},
     {kRead, "merge", "Adds up the results of several processes or runs", MergeCommand},
     {kRead, "combine",
-     "Joins results of calltree and of scs in one, as `jprof profile` does for a program that can "
-     "run again",
+     "Joins results of calltree and of scs into one, as `jprof profile` does for a program that "
+     "can run again",
      CombineCommand},
     {kRead, "export",
      "Writes a result for other tools: pprof, callgrind, speedscope, Perfetto, SQLite, ...",

@@ -13,9 +13,9 @@ namespace jprof::reports {
 namespace {
 
 constexpr std::string_view kNameMeaning =
-    "`J:pkg.Class.method(Type)` (`--names`), where J is the letter of the frame's kind; `+3` before "
-    "it: three callers, each with this single callee, are not printed; `(5 more rows)`: what "
-    "`--all` shows";
+    "`J:pkg.Class.method(Type)` (`--names`), where J is the letter of the frame's kind; `+3` "
+    "before it: three callers, each with this single callee, are not printed; `(5 more rows)`: "
+    "what `--all` shows";
 
 constexpr std::string_view kSpreadMeaning =
     "of a merged profile: the least value of the first metric, as measured (without a metric: of "
@@ -229,7 +229,8 @@ const Report& Named(std::string_view name) {
   return *std::ranges::find(kReports, name, &Report::name);
 }
 
-// Returns the options with what only text and Markdown have: the most first, and legends.
+// Returns the options with the defaults of text and Markdown: the largest siblings first, and the
+// legend if it is requested.
 Options Adapted(const Report& report, Options options) {
   if (!options.for_people()) return options;
   if (!options.sort && report.Prints(model::InputKind::kProfile)) {

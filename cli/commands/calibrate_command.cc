@@ -123,8 +123,8 @@ Result<int> Run(const CalibrateArguments& arguments) {
 }
 
 constexpr char kCalibrateHelp[] =
-    R"(Runs small programs of known cost with the recording of callflow, for about a minute. Needed once for
-each JVM and set of metrics, and only for `jprof callflow`.
+    R"(Runs small programs of known cost with the recording of callflow, for about a minute. Needed once
+for each JVM and set of metrics, and only for `jprof callflow`.
 
 Examples:
   jprof calibrate                            the java of JAVA_HOME or PATH

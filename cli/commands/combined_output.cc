@@ -16,7 +16,7 @@
 namespace jprof::cli {
 namespace {
 
-// Intervals are wide if that of the whole time reaches further than this part of it.
+// Intervals count as wide if half of that of the whole time is more than this part of the time.
 constexpr double kWide = 0.2;
 constexpr size_t kEnoughRuns = 5;
 constexpr size_t kLongCommand = 200;

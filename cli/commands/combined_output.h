@@ -8,8 +8,8 @@
 
 namespace jprof::cli {
 
-// Prints the report of a combined profile, what fits a screen, to `to`, and the command that helps
-// most now to stderr.
+// Prints the report of a combined profile, as much as fits a screen, to `to`, and the command that
+// helps most now to stderr.
 Result<void> PrintCombinedReport(const std::filesystem::path& directory, std::FILE* to);
 
 }  // namespace jprof::cli

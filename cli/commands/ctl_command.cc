@@ -64,8 +64,8 @@ Result<int> List(const CtlArguments& arguments) {
   const std::vector<pid_t> pids = record::ListeningJvms();
   if (pids.empty()) {
     fmt::print(
-        "no JVM of this user can be controlled: these are recorded by scs, or by calltree "
-        "--sample\n");
+        "no JVM of this user can be controlled: it must be recorded by jprof scs, or by jprof "
+        "calltree --sample\n");
   }
   for (const pid_t pid : pids) {
     const auto status = record::AskJvm(pid, control::Command::kStatus, arguments.timeout);

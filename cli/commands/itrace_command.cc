@@ -111,7 +111,7 @@ Action ItraceCommand(CommandLine line, const Command& command) {
   line.Option("-p,--pid", r.pid, "PID", "Trace this process");
   line.Option("--tid", r.tid, "TID", "Only this thread of the process");
   line.Option("--threads", r.threads, "all",
-              "all: every thread (default: the one that reaches the begin)")
+              "all: every thread (default: the one in which tracing begins)")
       .OneOf({"all"});
   line.Flag("--no-records", r.no_records, "Count only, write no trace: faster");
   line.Option("-o,--output", r.out, "DIR", "The trace's directory (NAME.itrace)");

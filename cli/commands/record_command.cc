@@ -113,8 +113,9 @@ constexpr char kCalltreeHelp[] = R"(Examples:
   jprof calltree -- ./app                            C and C++ with -finstrument-functions)";
 
 constexpr char kCallflowHelp[] =
-    R"(Measuring every call makes small methods slower than in production; `jprof calibrate` measures by how
-much on this machine, once, and reports subtract it. `jprof profile` gives undisturbed times.
+    R"(Measuring every call makes small methods slower than in production. Run `jprof calibrate` once on
+this machine: it measures by how much, and reports subtract it. `jprof profile` gives undisturbed
+times.
 
 Examples:
   jprof callflow -- java -jar app.jar                time of every call, by caller

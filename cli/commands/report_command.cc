@@ -312,10 +312,10 @@ Action ReportCommand(CommandLine line, const Command&) {
               "separate (default) or merged: all threads as one tree");
   line.Option(
       "--sort", arguments->sort, "first|base|calls",
-      "Sort siblings by first (first call), base (or samples: the own value) or calls; default: "
-      "by the value with all below, in csv and json of log-rt first");
+      "Sort siblings by base (the own value; also: samples), calls, or first (first call); "
+      "default of text: the largest with all below first");
   line.Option("--min-percent", options.min_percent, "N",
-              "Show what is N % of the whole or more; the rest is one row")
+              "Show what is N % of the whole or more; text shows the rest where it adds up to that")
       .Between(0.0, 100.0);
   line.Option("--depth", options.depth, "N", "Show N levels; the rest is one row");
   line.Flag("--all", options.all, "Show every row; by default text shows what fits a screen")
@@ -326,7 +326,7 @@ Action ReportCommand(CommandLine line, const Command&) {
   line.Option("--metric", options.metric, "NAME",
               "Only this metric or event, with its number of samples");
   line.Flag("--cumulative", options.cumulative,
-            "Add the inclusive value of each row to csv and json; text has it");
+            "Add the inclusive value of each row to CSV and JSON; text always has it");
   line.Flag("--raw", options.raw, "Show RAW, ADJUST, SELF and ERROR side by side");
   AddArcOptions(line, options);
   line.Flag("--static-letters", options.static_letters,

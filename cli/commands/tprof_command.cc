@@ -102,8 +102,9 @@ Action TprofCommand(CommandLine line, const Command& command) {
   line.Option("--from", a.from, "DIR", "Report this recording instead of making one");
   line.Option("--format", a.format, "text|json|csv|collapsed",
               "text (default), json, csv, or collapsed (for flame graphs)");
-  line.Option("--clip", a.report.clip, "N",
-              "Print all eight tables, and sum up rows below N % (default: one that fits a screen)")
+  line.Option(
+          "--clip", a.report.clip, "N",
+          "Print all eight tables; rows below N % are summed up (default: one that fits a screen)")
       .Between(0.0, 100.0);
   AddTextOptions(line, a.text);
   line.Flag("--by-line", a.report.by_line, "Print source lines below the functions");

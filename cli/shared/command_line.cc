@@ -19,7 +19,7 @@ Declared Named(CLI::Option* option, const std::string& value) {
   return Declared(option);
 }
 
-// The type of a variable's numbers, or of its texts.
+// States the type of the numbers or texts in a variable.
 template <typename T>
 struct Item {
   using Type = T;

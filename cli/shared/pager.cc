@@ -51,7 +51,7 @@ std::FILE* Pager::file() {
 void Pager::Start() {
   const std::string command = PagerCommand();
   if (command.empty() || !Exists(command)) return;
-  setenv("LESS", "FRX", /*overwrite=*/0);  // end if it fits, keep colours, leave the text behind
+  setenv("LESS", "FRX", /*overwrite=*/0);  // end if all fits, keep colours and the text
   std::fflush(stdout);
   pipe_ = popen(command.c_str(), "w");
   if (pipe_ == nullptr) return;

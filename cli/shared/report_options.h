@@ -17,7 +17,7 @@ namespace jprof::cli {
 // Adds --uncalibrated, --table and --force. `choice` must outlive the app.
 void AddTableOptions(CommandLine line, TableChoice& choice);
 
-// How text looks.
+// Holds the options for how text looks.
 struct TextChoice {
   std::string names = "full";
   std::optional<uint64_t> width;
@@ -25,7 +25,7 @@ struct TextChoice {
 
   // Fails if --names has no such form.
   Result<model::NameForm> Form() const;
-  // Returns the characters of a line, or 0 for any number: what --width gives, else the terminal's.
+  // Returns the characters of a line, or 0 for no limit: those of --width, else the terminal's.
   size_t Width() const;
 };
 

@@ -9,8 +9,8 @@ namespace jprof::cli {
 
 inline constexpr size_t kColumns = 100;
 
-// Breaks `text` at blanks into lines of at most kColumns. The first line begins in column `indent`,
-// the others are indented so far. A word that is longer than a line has a line of its own.
+// Breaks `text` at blanks into lines of at most kColumns. The first line begins in column `indent`;
+// the others are indented to it. A word that is longer than a line has a line of its own.
 std::string Wrapped(std::string_view text, size_t indent);
 
 }  // namespace jprof::cli

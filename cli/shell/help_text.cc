@@ -13,7 +13,7 @@
 namespace jprof::cli {
 namespace {
 
-// A line of a list, or a heading with its lines.
+// Holds the name and the help of an argument or a command.
 using HelpEntry = std::pair<std::string, std::string>;
 struct HelpSection {
   std::string heading;
@@ -58,7 +58,8 @@ std::vector<HelpSection> SectionsOf(const CommandNode& command) {
   return sections;
 }
 
-// Prints the texts of a section in one column, below a name that is too long for its column.
+// Returns the section, with the help in one column. The help of a name that is too long for the
+// first column begins on the next line.
 std::string SectionText(const HelpSection& section) {
   constexpr size_t kWidest = 24, kIndent = 2, kGap = 2;
   size_t width = 0;

@@ -105,7 +105,7 @@ std::vector<MethodSum> SumByMethod(const Forest& forest, bool with_cumulative) {
 
 namespace {
 
-// The caller of each row that the row is attributed to.
+// Finds, for each row, the caller that its value is attributed to.
 class CallersOf {
  public:
   explicit CallersOf(const Forest& forest) : callers_(forest.rows.rows.size(), kNoNode) {

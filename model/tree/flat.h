@@ -26,13 +26,13 @@ std::vector<MethodSum> SumByMethod(const Forest& forest, bool with_cumulative);
 
 // The method below which most of another method's own value is.
 struct MainCaller {
-  profile::MethodId method = profile::kRootMethod;  // if the thread itself calls it
+  profile::MethodId method = profile::kRootMethod;  // the root: the thread calls it
   double share = 0;                                 // of the called method's own value, 0 to 1
 };
 
-// Returns the main caller of each of these methods by BASE of the first metric, or by calls if there
-// are no metrics. A recursive method is not its own caller; that of a native function is the nearest
-// Java method, if there is one.
+// Returns the main caller of each of these methods by the exclusive value of the first metric, or
+// by calls if there are no metrics. A recursive method is not its own caller; the caller of a
+// native function is the nearest Java method, if there is one.
 std::vector<MainCaller> MainCallers(const Forest& forest, std::span<const MethodSum> methods);
 
 }  // namespace jprof::model

@@ -21,7 +21,7 @@ class Names {
 
   // Returns the name without the type letter. It is valid as long as this object.
   std::string_view Of(profile::MethodId method);
-  // Returns the name in a form; only names of Java methods and classes have several.
+  // Returns the name in this form. Names that are not of Java methods or classes have one form.
   std::string In(NameForm form, profile::MethodId method);
   size_t size() const { return texts_.size(); }  // ids below it may have a name
   bool IsStatic(profile::MethodId method) const {

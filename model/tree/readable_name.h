@@ -14,16 +14,17 @@ enum class NameForm {
   kJvm,    // "clojure/lang/RT.load(Ljava/lang/String;[I)V"
 };
 
-// Converts the JVM's name of a method to the form. Returns text unchanged that has no descriptor of
-// a method at its end, or a damaged one.
+// Converts the JVM's name of a method to the form. Returns the text unchanged if no descriptor of a
+// method is at its end, or a damaged one.
 std::string MethodIn(NameForm form, std::string_view jvm);
 
 // Converts the JVM's name of a class, "java/lang/String" or "[[I", to the form: "java.lang.String",
 // "int[][]". Returns a damaged one unchanged.
 std::string ClassIn(NameForm form, std::string_view jvm);
 
-// Converts "pkg/Class.method(I[J)V" to "pkg.Class.method(int, long[])", with the packages of argument
-// types. Returns text unchanged that has no descriptor of a method at its end, or a damaged one.
+// Converts "pkg/Class.method(I[J)V" to "pkg.Class.method(int, long[])", with the packages of
+// argument types. Returns the text unchanged if no descriptor of a method is at its end, or a
+// damaged one.
 std::string ReadableMethod(std::string_view jvm);
 
 // Converts "pkg/Class.method(I[J)V" to "pkg/Class.method". Returns other text unchanged.

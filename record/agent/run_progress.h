@@ -18,9 +18,9 @@ class RunProgress {
   // Expects `runs` runs, or fewer if `at_most`.
   RunProgress(size_t runs, bool at_most) : runs_(runs), at_most_(at_most) {}
 
-  void Begin(const std::string& how);  // a run begins
-  void Look();                         // to be called often during a run
-  void End();                          // the run has ended
+  void Begin(const std::string& how);  // begins a run
+  void Look();                         // updates the line; must be called often during a run
+  void End();                          // ends the run
 
   // Returns the line `seconds` after the begin of the run.
   std::string Text(double seconds) const;

@@ -16,8 +16,8 @@ struct CombinedTexts {
   std::string time, all, half, per_call, per_call_half, name;
 };
 
-// Adds the columns of text, which has names in that form, of CSV and of JSON. `texts` must live as
-// long as the columns.
+// Adds the columns of text (with names in this form), of CSV and of JSON. Requires that `texts`
+// lives as long as the columns.
 void AddCombinedColumns(const model::CombinedView& view, model::NameForm form, CombinedTexts& texts,
                         CombinedColumns& columns);
 

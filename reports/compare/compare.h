@@ -87,7 +87,7 @@ Result<Comparison> CompareTwo(model::Source& a, model::Source& b, const CompareO
 // Returns the facts of both profiles, and what of each could not be compared.
 Quality QualityOfBoth(const Comparison& comparison);
 
-// Returns "leaf < caller < caller x3 < ... (7 more)", with names in that form.
+// Returns "leaf < caller < caller x3 < ... (7 more)", with names in this form.
 std::string PathText(const model::JointTree& tree, model::NodeIndex context, size_t callers,
                      model::NameForm form = model::NameForm::kJvm);
 

@@ -5,7 +5,8 @@
 namespace jprof::reports {
 namespace {
 
-bool Continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }  // a character
+// Returns whether it is a byte of a UTF-8 character other than the first.
+bool Continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
 std::string_view FirstCharacters(std::string_view text, size_t count) {
   size_t at = 0;
@@ -39,7 +40,7 @@ void DropArguments(std::string& text) {
   if (before != ' ' && before != ':') text.replace(open, text.npos, "(..)");
 }
 
-// Reduces each package, which is what stands before the last two parts, to its first letter.
+// Reduces each package of a Java method to its first letter: all parts but the last two.
 void ShortenPackages(std::string& text) {
   const size_t end = std::min(text.find('('), text.size());
   const size_t mark = text.find(':') == 1 ? 2 : 0;  // "J:"

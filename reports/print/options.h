@@ -18,7 +18,8 @@ inline model::NameForm ShortOf(model::NameForm form) {
 struct Options {
   Format format = Format::kText;
   bool merged = false;  // all threads as one tree
-  // The order of siblings; by default, most reports have kFirst (first called first).
+  // The order of siblings. By default text has the largest first, and other formats of most reports
+  // the first called first.
   std::optional<model::Sort> sort;
   // Hides subtrees below this share of the whole. By default text hides what does not fit a screen,
   // and other formats hide nothing.
@@ -26,7 +27,7 @@ struct Options {
   uint32_t depth = UINT32_MAX;  // hide levels beyond it
   bool all = false;             // text hides and folds nothing
   bool cumulative = false;      // CSV and JSON: add each node with all below it, as text always has
-  bool raw = false;             // RAW, ADJUST, BASE, ERROR side by side
+  bool raw = false;             // RAW, ADJUST, SELF, ERROR side by side
   bool static_letters = false;  // lower case letters for static methods
   std::string metric;           // only this one; empty for all
   model::NameForm names = model::NameForm::kFull;  // of text and Markdown

@@ -41,7 +41,8 @@ class TextWriter : public TableWriter {
 
  private:
   bool IsSpared(const Column& column) const { return column.spare > 0 && column.spare <= spared_; }
-  // Returns up to which number columns are left out, so that names have room.
+  // Returns the largest `spare` of the columns that are left out, so that names have kRoom
+  // characters.
   int Spared() const {
     constexpr size_t kRoom = 36;
     const auto used = [this](int spared) {

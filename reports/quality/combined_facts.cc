@@ -85,10 +85,10 @@ constexpr FactRow<CombinedEvidence> kCombinedFacts[] = {
      "Make the program repeat itself (fixed seed, same input), and record again."},
     {"note", CombinedNotes, "It was noted when the runs were combined."},
     {"uncounted", Uncounted,
-     "These contexts have times but no calls: the program took other ways in the counted run.",
+     "These contexts have times but no calls: the program took other paths in the counted run.",
      "jprof report combined --format csv PROFILE lists them: counted is no."},
     {"one_run", Spread,
-     "How much runs differ widens every interval: with one run, another run may be outside of it.",
+     "How much runs differ widens every interval: with one run, another run may be outside them.",
      "jprof profile --runs 3, or more"},
     {"samples", FewSamples, kSamplesMeaning,
      "jprof profile --runs N with more runs, or a higher --rate"},
@@ -99,7 +99,7 @@ constexpr FactRow<CombinedEvidence> kCombinedFacts[] = {
     {"run", Runs, "What each run was."},
 };
 
-// A run's own facts that are no statements; the fact "samples" is about all runs together.
+// Returns a run's own facts but statements. The fact "samples" is about all runs together.
 Quality OfRun(const model::Source& source) {
   Quality quality = QualityOfProfile({.source = source, .metrics = {}});
   std::erase_if(quality.facts, [](const Fact& fact) { return fact.severity == Severity::kInfo; });

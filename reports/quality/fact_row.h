@@ -1,5 +1,5 @@
-// Finds the facts of one kind of input: a table has one row for each fact. A new fact is one more
-// row.
+// Finds the facts of one kind of input by a table that has one row for each fact. To add a fact,
+// add a row.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace jprof::reports {
 
-// What a row found: the parts of a fact that depend on the input.
+// Holds what a row found: the parts of a fact that depend on the input.
 struct Finding {
   double value = 0;
   Severity severity = Severity::kInfo;
@@ -26,7 +26,7 @@ struct FactRow {
   std::string_view name;
   Findings (*find)(const Subject& subject);
   std::string_view means;
-  std::string_view advice = {};  // unless it is a statement; PROFILE stands for the directory
+  std::string_view advice = {};  // left out of statements; PROFILE is replaced by the directory
 };
 
 // Returns the text with the directory, as a word of a shell, in place of each PROFILE.

@@ -8,7 +8,7 @@ namespace {
 
 using enum Severity;
 
-// What a loss is a part of. The grade of a part depends on its share.
+// States what a loss is a part of. The severity depends on the share.
 enum class Whole { kNone, kEvents, kSamples, kTraceEvents };
 
 struct LossRow {
@@ -25,7 +25,7 @@ constexpr std::string_view kUncounted =
 constexpr LossRow kLossRows[] = {
     {"disk_full", "file could not grow: recording stopped there",
      "files could not grow: recording stopped there", kSevere, Whole::kNone,
-     "What came later is missing in all numbers.", "Make room on the disk, and record again."},
+     "What came later is missing in all numbers.", "Free space on the disk, and record again."},
     {"lost_threads", "thread was not recorded", "threads were not recorded", kMajor, Whole::kNone,
      "What these threads did is missing in all numbers."},
     {"lost_events", "event of a lost or ended thread was not recorded",
@@ -35,15 +35,15 @@ constexpr LossRow kLossRows[] = {
      kMajor, Whole::kNone, "What they did from then on is missing."},
     {"dropped", "event was not recorded", "events were not recorded", kMinor, Whole::kEvents,
      "They are missing in all numbers."},
-    {"overflow", "call had no room in the tree", "calls had no room in the tree", kMinor,
+    {"overflow", "call had no space in the tree", "calls had no space in the tree", kMinor,
      Whole::kEvents, "They are counted, in rows named (overflow), not in their own contexts.",
      "Record with a larger --tree-memory, or --fold-recursion."},
     {"healed", "frame was found gone", "frames were found gone", kMinor, Whole::kNone,
-     "Code was left without an exit that could be seen; the calls were ended when their callers "
-     "went on. Counts are right; their last time may be the caller's."},
+     "Code was left without a visible exit; the calls were ended when their callers continued. "
+     "Counts are right; the last part of their time may be the caller's."},
     {"unmatched", "exit without an entry", "exits without an entry", kMinor, Whole::kNone,
      "They were ignored: their entries were before the recording, or were lost."},
-    {"trace_dropped", "trace event found no room", "trace events found no room", kMinor,
+    {"trace_dropped", "trace event found no space", "trace events found no space", kMinor,
      Whole::kTraceEvents, "The trace ends early.",
      "Record with a larger --trace-memory, or --mode continuous."},
     {"trace_overwritten", "older trace event was overwritten",
@@ -83,7 +83,7 @@ constexpr LossRow kLossRows[] = {
      "threads were measured by wall clock", kMajor, Whole::kNone,
      "Their values contain time in which they did not run.", "jprof doctor"},
     {"uncounted_threads", "thread has no counters", "threads have no counters", kMajor,
-     Whole::kNone, "Metrics beyond time are too low there.", "jprof doctor"},
+     Whole::kNone, "Their values of all metrics but time are too low.", "jprof doctor"},
 };
 
 double WholeOf(const ProfileEvidence& of, Whole whole) {
@@ -97,7 +97,8 @@ double WholeOf(const ProfileEvidence& of, Whole whole) {
   return of.forest == nullptr ? 0 : static_cast<double>(of.forest->calls);
 }
 
-// The shares are of all there would have been. Without a tree the number of calls is not known.
+// Returns the severity by the share of the loss in all that would have been recorded, or that of
+// the row if this is not known: without a tree there is no number of calls.
 Severity SeverityOf(const ProfileEvidence& of, const LossRow& row, uint64_t count) {
   const double whole = row.whole == Whole::kNone ? 0 : WholeOf(of, row.whole);
   if (whole == 0) return row.severity;

@@ -51,7 +51,7 @@ Findings Uncalibrated(const ProfileEvidence& of) {
   return found;
 }
 
-// The error of the total, as half of its 95 % interval, in parts of the total.
+// Grades the error of the total: half of its 95 % interval, relative to the total.
 Findings Subtracted(const ProfileEvidence& of) {
   return ForCalibrated(of, [](const ProfileEvidence& evidence, const Metric& metric) -> Findings {
     const model::Source& source = evidence.source;
@@ -90,7 +90,7 @@ Findings Refitted(const ProfileEvidence& of) {
   return {{1, kInfo, of.source.refitted}};
 }
 
-// Shares of intervals for which the table has no cost of just that transition.
+// Finds the share of intervals for which the table has no cost of exactly that transition.
 Findings SimilarKeys(const ProfileEvidence& of) {
   return ForCalibrated(of, [](const ProfileEvidence&, const Metric& metric) -> Findings {
     using enum calibrate::Level;

@@ -7,7 +7,7 @@
 
 namespace jprof::reports {
 
-// What is known of a profile. A run of a combined profile, and a trace, have no forest.
+// Refers to what is known of a profile. A run of a combined profile, and a trace, have no forest.
 struct ProfileEvidence {
   const model::Source& source;
   std::span<const model::MetricTotals> metrics;

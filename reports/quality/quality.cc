@@ -19,8 +19,8 @@ const SeverityRow& RowOf(Severity severity) { return kSeverities[static_cast<siz
 
 bool IsInsideCharacter(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
-// Shortens a text for the line of a head to its two ends: a path may be in the middle. The text is
-// printable UTF-8, and is not cut within a character.
+// Shortens a text for the line of a head to its two ends, as a path may be in the middle. Requires
+// printable UTF-8, and cuts no character apart.
 std::string ShortFact(const std::string& text) {
   constexpr size_t kLongest = 80, kBegin = 47, kEnd = 30;
   if (text.size() <= kLongest) return text;

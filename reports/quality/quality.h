@@ -15,14 +15,14 @@ namespace jprof::reports {
 // The grade of a profile is that of its worst fact.
 enum class Severity : uint8_t {
   kInfo,    // a statement: nothing is wrong
-  kMinor,   // a few values are less certain, or a few are missing; the grade stays good
-  kMajor,   // numbers are off, or missing, that a reader is likely to use: fair
+  kMinor,   // a few values are less certain or missing; the grade stays good
+  kMajor,   // numbers that a reader is likely to use are wrong or missing: fair
   kSevere,  // the profile is damaged, or most of it is missing or uncertain: poor
 };
 
 struct Fact {
   std::string_view name;  // as in JSON; several facts may have one name
-  double value = 0;       // its figure: a number, a share from 0 to 1, or 1 if it is just so
+  double value = 0;       // its figure: a number, a share from 0 to 1, or 1 if it has none
   Severity severity = Severity::kInfo;
   std::string text;        // what it is, with its figure, as a part of a sentence
   std::string detail;      // more about it; may be empty

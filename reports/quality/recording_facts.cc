@@ -154,7 +154,7 @@ constexpr FactRow<ArcEvidence> kArcFacts[] = {
      kDamagedMeaning, "Record again; check that the disk has room."},
     {"unnamed_code", UnnamedCode, kUnresolvedMeaning, kNoSymbolsAdvice},
     {"note", ArcTexts, "It was noted when this was recorded, or a file could not be read."},
-    {"left", LeftCalls, "They ended by longjmp or an exception, when their callers went on."},
+    {"left", LeftCalls, "They ended by longjmp or an exception, when their callers continued."},
     {"before", EarlierCalls, "Their callers are not in the tree: they are below the thread."},
 };
 

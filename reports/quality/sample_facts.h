@@ -26,6 +26,6 @@ inline constexpr std::string_view kNoSymbolsMeaning =
     "Their functions have no names: rows show the module and an address, or the module alone.";
 inline constexpr std::string_view kNoSymbolsAdvice =
     "Install the debug symbols of these files, and keep the files where they were: jprof a2n "
-    "tells why a name is missing.";
+    "states why a name is missing.";
 
 }  // namespace jprof::reports

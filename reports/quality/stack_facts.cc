@@ -65,7 +65,7 @@ Findings Sampled(const ProfileEvidence& of) {
   return found;
 }
 
-// The share of the samples on whose stacks no frame is a Java method.
+// Finds the share of the samples on whose stacks no frame is a Java method.
 Findings WithoutJava(const ProfileEvidence& of) {
   const model::MetricTotals* metric = FirstSampled(of);
   if (metric == nullptr) return {};
@@ -92,7 +92,7 @@ Findings WithoutSymbols(const ProfileEvidence& of) {
   return NoSymbolsFinding(modules, FirstSampled(of)->raw);
 }
 
-// A part of all stacks.
+// Returns the fact about a part of all stacks, which `text` describes.
 Findings OfStacks(uint64_t count, uint64_t stacks, const Limits& limits, std::string_view text) {
   if (count == 0 || stacks == 0) return {};
   const double share = static_cast<double>(count) / static_cast<double>(stacks);
@@ -160,7 +160,7 @@ constexpr FactRow<ProfileEvidence> kStackFacts[] = {
      "It is elapsed time in the signal handler: on a busy machine it includes waiting for a CPU.",
      "Record with a lower --rate."},
     {"timer", OtherTimer,
-     "Stacks have no functions of the kernel. jprof doctor tells what perf events need."},
+     "Stacks have no functions of the kernel. jprof doctor states what perf events need."},
 };
 
 }  // namespace

@@ -115,7 +115,7 @@ class Printer {
       Row("...", depth, clipped_ticks, fmt::format("({} below {} %)", clipped, clip_));
   }
 
-  // Symbols of jitted code are Java methods.
+  // Returns the name of a group. Symbols of jitted code are Java methods, in the options' form.
   std::string NameOfGroup(const Group& group, Part part) const {
     const std::string& name = table_.names[group.name];
     const bool is_jitted = table_.names[group.ticks.front()->module] == "JITCODE";
@@ -247,7 +247,7 @@ void PrintTickHead(const model::Recording& recording, const model::TickTable& ta
   out.Text("\n");
 }
 
-// Prints what fits a screen of the stanza that answers most: processes, their modules and symbols.
+// Prints what fits a screen of the most useful stanza: processes, their modules and symbols.
 Result<void> PrintScreen(model::Recording& recording, const model::TickTable& table,
                          const TprofOptions& options, Output& out) {
   const Stanza& stanza =
@@ -261,8 +261,8 @@ Result<void> PrintScreen(model::Recording& recording, const model::TickTable& ta
     if (!text) return std::unexpected(text.error());
     if (std::ranges::count(*text, '\n') > kLines && clip < 50) continue;
     out.Text(*text);
-    out.Print("{}--min-percent 0 (jprof tprof: --clip 0) prints all eight tables\n",
-              clip > 0 ? fmt::format("rows below {:g} % are not shown: ", clip) : "");
+    out.Print("{}all eight tables: jprof report --all, or jprof tprof --clip 0\n",
+              clip > 0 ? fmt::format("rows below {:g} % are not shown; ", clip) : "");
     return {};
   }
   return {};

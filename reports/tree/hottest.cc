@@ -58,7 +58,8 @@ std::string CountAndCaller(const Hottest& hot) {
   return fmt::format("{}, {:.0f} % by {}", hot.count, 100 * hot.caller_share, hot.caller);
 }
 
-// Returns the line, in which the name is shortened to the width and then the caller left out.
+// Returns the line. If it is wider than `width`, the caller is left out where it would leave too
+// little space for the name, and the name is shortened.
 std::string Line(const Hottest& hot, std::string_view label, size_t width) {
   const std::string begin = fmt::format(" {:<9} {:5.1f} %  ", label, hot.share);
   const std::string note = hot.note.empty() ? "" : "; " + hot.note;

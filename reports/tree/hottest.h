@@ -1,4 +1,4 @@
-// Prints the methods with the most of their own, below the head of a tree.
+// Prints the hottest methods below the head of a tree: those with the largest exclusive values.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@ namespace jprof::reports {
 inline constexpr size_t kHottest = 5;  // methods that are shown
 
 struct Hottest {
-  double share = 0;  // its own value, of the whole, in percent
+  double share = 0;  // its exclusive value in percent of the whole
   std::string name;
   bool is_java = true;
   std::string count;  // "3 calls"
   std::string note = {};
-  std::string caller = {};  // the method below which most of it is; empty if there is none
-  double caller_share = 0;  // of its own value, 0 to 1
+  std::string caller = {};  // its main caller; empty if there is none
+  double caller_share = 0;  // the part of its exclusive value below that caller, 0 to 1
 };
 
-// Returns "3 calls" or "1 sample": a number of what is counted.
+// Returns a number with what it counts: "3 calls" or "1 sample".
 std::string CountText(uint64_t count, std::string_view what);
 
 // Returns the hottest methods of a profile's tree.

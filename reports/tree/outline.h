@@ -50,7 +50,7 @@ class Outline {
   using Keeps = std::function<bool(model::NodeIndex, double percent)>;
 
   // Requires that `nodes` and `roots` outlive it. `weight` has the weight of each node with all
-  // below it; it may be empty if the options are neither for people nor limit the share.
+  // below it. It may be empty if the format is for programs and the options limit no share.
   Outline(const Nodes& nodes, std::span<const model::NodeIndex> roots, const Options& options,
           std::vector<double> weight, Keeps keeps)
       : nodes_(nodes),
@@ -70,7 +70,7 @@ class Outline {
   bool Hides(model::NodeIndex node) const {
     return nodes_[node].level > depth_ || (!large_.empty() && !large_[node]);
   }
-  // Returns whether text shows nothing of a root, which is then among the other roots.
+  // Returns whether text does not show a root by itself; all such roots are one row.
   bool HidesRoot(model::NodeIndex root) const { return folds_ && roots_.size() > 1 && Hides(root); }
   // Returns the share of the whole below which subtrees are hidden, in percent; 0 if none are.
   double percent() const { return std::ranges::find(large_, false) == large_.end() ? 0 : percent_; }
@@ -158,8 +158,9 @@ class Outline {
     return !(threshold_ > 0 && weight < threshold_);
   }
 
-  // Limits to the smallest of these shares with which the rows fit a screen. Where there is nothing
-  // to share, only the first levels are shown.
+  // Sets the limit to the smallest of these shares with which the rows fit a screen, or to the
+  // largest if none is enough (docs/decisions/0039-text-shows-a-screen.md). Where there is nothing to
+  // share, only the first levels are shown.
   void FitScreen() {
     if (!(whole_ > 0)) return FitDepth();
     constexpr std::array kShares = {0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0};

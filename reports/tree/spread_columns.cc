@@ -41,7 +41,7 @@ Value InColumn(const model::MetricTotals* metric, int64_t raw) {
   return Value::Signed(model::Rounded(model::InUnit(*metric, static_cast<double>(raw))));
 }
 
-// Returns the same as text shows it.
+// Returns the value as text shows it.
 Value ShownInColumn(const model::MetricTotals* metric, int64_t raw) {
   if (metric == nullptr) return Value::Signed(raw);
   return ShownValue(*metric, static_cast<double>(raw));

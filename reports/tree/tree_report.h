@@ -32,14 +32,14 @@ class NamedTree {
     return forest.names.LetterOf(row.method, row.type, options.static_letters);
   }
 
-  // Returns the name of a row, of methods the JVM's. It is valid until the next call.
+  // Returns the name of a row: the JVM's, if it is a method. It is valid until the next call.
   std::string_view Name(const ShownRow& shown) {
     if (shown.row == model::kNoNode) return text_ = fmt::format("(hidden: {} rows)", shown.hidden);
     const model::Row& row = forest.rows.rows[shown.row];
     if (row.method != profile::kRootMethod) return forest.names.Of(row.method);
     return merged() ? "(all threads)" : std::string_view(ThreadOf(shown.row).name);
   }
-  // Returns the same as text shows it, in the form that the options ask for.
+  // Returns the name that text shows, in the form of the options. It is valid until the next call.
   std::string_view ShownName(const ShownRow& shown) {
     if (shown.row == model::kNoNode) {
       return text_ =

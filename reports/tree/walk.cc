@@ -20,7 +20,8 @@ std::vector<double> Walk::Weight() const {
   return needs ? model::Cumulative(rows_, 0) : std::vector<double>();
 }
 
-// A row whose own value was much but was lost in the correction is not hidden.
+// Returns whether a row is shown in spite of a small value: a row that was large before the
+// correction, which left an unknown value.
 bool Walk::Keeps(model::NodeIndex index, double percent) const {
   const model::Cell own = rows_.metric_count > 0 ? rows_.cell(index, 0) : model::Cell{};
   return model::IsLargeUnknown(forest_, own, rows_.rows[index].calls, percent);

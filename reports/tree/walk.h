@@ -38,9 +38,9 @@ class Walk {
   // Visits one thread row and all below it. `visit` returns false to stop.
   void Thread(model::NodeIndex root, const Visitor& visit);
 
-  // Returns whether text shows nothing of a thread, but all such threads as one row.
+  // Returns whether text does not show a thread by itself; all such threads are one row.
   bool HidesThread(model::NodeIndex root) const { return outline_.HidesRoot(root); }
-  // Visits that row if there are such threads.
+  // Visits the row of the threads that are not shown by themselves, if there are any.
   void OtherThreads(const Visitor& visit);
 
   // Returns the share of the whole below which rows are hidden, in percent.

@@ -1,12 +1,11 @@
-// Shows a menu of what can be done with a method: collapse what it belongs to, hide it, show it in
-// another tab.
+// Shows the menu of a method: collapse its package or module, hide it, or show it in another tab.
 
 import { button, el } from "./dom.js";
 import type { Context } from "./view.js";
 
 type Action = [text: string, title: string, act: () => void];
 
-/** Returns `a.b.c` and the packages around it that have at least two parts. A module has none. */
+/** Returns the package `a.b.c` and those around it that have at least two parts, or the module. */
 function packagesAround(name: string, isJava: boolean): string[] {
   const parts = name.split(".");
   const shortest = Math.min(2, parts.length);
@@ -82,7 +81,7 @@ function moveFocus(menu: HTMLElement, event: KeyboardEvent): void {
 
 /** Makes a button that opens the menu of a method. */
 export function menuButton(context: Context, method: number): HTMLButtonElement {
-  const made = button("Collapse or hide …", "Its package or module as one frame, or without it",
+  const made = button("Collapse or hide …", "Shows its package or module as one frame, or hides the method",
                       () => undefined);
   made.addEventListener("click", (event) => openMenu(context, event, method));
   return made;

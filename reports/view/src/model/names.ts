@@ -51,8 +51,8 @@ function typeText(field: string): string {
   return name + "[]".repeat(field.length - base.length);
 }
 
-/** Returns the test whether a package or module is the wanted one or, of packages, in it. `wanted`
- * is `java.util`, `java/util` or `java.util.*`, with `*` for any text. */
+/** Returns a test of whether a package or module is the wanted one, or a package in it. `wanted` is
+ * `java.util`, `java/util` or `java.util.*`, with `*` for any text. */
 export function groupTest(wanted: string): (group: string) => boolean {
   const name = wanted.replaceAll("/", ".").replace(/\.\*?$/, "");
   if (!name.includes("*")) return (group) => group === name || group.startsWith(`${name}.`);
@@ -60,7 +60,7 @@ export function groupTest(wanted: string): (group: string) => boolean {
   return (group) => group !== "" && pattern.test(`${group}.`);
 }
 
-/** Makes an expression for all of a text, in which `*` is any text. */
+/** Makes an expression that matches a whole text; `*` is any text. */
 export function globOf(pattern: string): RegExp {
   const literal = (part: string) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&");
   return new RegExp(`^${pattern.split("*").map(literal).join(".*")}$`);
@@ -81,7 +81,7 @@ export class Names {
     this.given = this.texts.length;
   }
 
-  /** Learns what kind of frame has each name, and the modules that rows of tprof are below. */
+  /** Notes the kind of frame that has each name, and the modules above the rows of tprof. */
   learn({ parent, method, type }: Pick<Tree, "parent" | "method" | "type">): void {
     for (let row = 0; row < method.length; ++row) {
       const name = method[row]!;
@@ -181,7 +181,7 @@ export class Names {
   }
 }
 
-/** What the letters of rows mean. Those of frames come with the data. */
+/** Explains the letters of rows. The data explain those of frames. */
 export const TYPE_NAMES: Record<string, string> = {
   n: "native code", " ": "method", P: "process", M: "module", S: "symbol", G: "collapsed",
 };

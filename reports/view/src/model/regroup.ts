@@ -1,5 +1,5 @@
-// Collapses packages and libraries into one frame each and removes methods: one function of frames
-// that makes another tree, which all tabs show, and other calls over time.
+// Collapses packages and libraries into one frame each, and removes methods. One mapping of frames
+// makes another tree, which all tabs show, and other calls over time.
 
 import { globOf, groupTest, type Names } from "./names.js";
 import { NO_METHOD, NO_ROW, Tree } from "./tree.js";
@@ -35,7 +35,7 @@ export function mappingOf(names: Names, collapse: string[], hide: string[]): Map
   return { to, counts };
 }
 
-/** Places the rows of a tree in those of another one. */
+/** Makes the rows of the new tree, and maps those of the old one to them. */
 class Rows {
   readonly parent: Uint32Array;
   readonly method: Uint32Array;
@@ -105,7 +105,7 @@ class Rows {
   }
 }
 
-/** The tree after a mapping. */
+/** Holds the tree after a mapping. */
 export interface Regrouped {
   tree: Tree;
   origin: Uint32Array;   // by row: the first row of the old tree that is in it
@@ -133,7 +133,7 @@ export function regrouped(tree: Tree, { to }: Mapping, isCalls: boolean[]): Regr
   };
 }
 
-/** Columns of calls over time, by track, depth and begin. */
+/** Holds columns of calls over time, ordered by track, depth and begin. */
 export interface Slices {
   track: Uint32Array;
   depth: Uint32Array;
