@@ -310,10 +310,9 @@ Action ReportCommand(CommandLine line, const Command&) {
                   "; text is the default, and not every report has all");
   line.Option("--threads", arguments->threads, "separate|merged",
               "separate (default) or merged: all threads as one tree");
-  line.Option(
-      "--sort", arguments->sort, "first|base|calls",
-      "Sort siblings by base (the own value; also: samples), calls, or first (first call); "
-      "default of text: the largest with all below first");
+  line.Option("--sort", arguments->sort, "first|base|calls",
+              "Sort siblings by base (the own value; also: samples), calls, or first (first call); "
+              "default of text: the largest with all below first");
   line.Option("--min-percent", options.min_percent, "N",
               "Show what is N % of the whole or more; text shows the rest where it adds up to that")
       .Between(0.0, 100.0);
