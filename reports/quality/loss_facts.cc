@@ -25,7 +25,8 @@ constexpr std::string_view kUncounted =
 constexpr LossRow kLossRows[] = {
     {"disk_full", "file could not grow: recording stopped there",
      "files could not grow: recording stopped there", kSevere, Whole::kNone,
-     "What came later is missing in all numbers.", "Free space on the disk, and record again."},
+     "What came later is missing in all numbers.",
+     "Free space on the disk, or lift the limit that is named, and record again."},
     {"lost_threads", "thread was not recorded", "threads were not recorded", kMajor, Whole::kNone,
      "What these threads did is missing in all numbers."},
     {"lost_events", "event of a lost or ended thread was not recorded",
@@ -118,6 +119,8 @@ Fact FactOf(const ProfileEvidence& of, const profile::Loss& loss) {
   if (row == std::end(kLossRows)) return fact;
   fact.severity = SeverityOf(of, *row, loss.count);
   fact.text = Counted(loss.count, row->one, row->many);
+  // Its reason, "(disk full)", decides what to do.
+  if (row->name == "disk_full") fact.text += loss.description.substr(loss.description.rfind(" ("));
   if (loss.description == row->many) fact.detail.clear();
   fact.means = row->means;
   fact.advice = row->advice;
