@@ -1,8 +1,8 @@
 // Selects the nodes of a tree that a report shows. Machine formats hide what the options ask for,
 // and show the hidden children of a node as one row. Text for people also
 //   - hides by default what does not fit a screen,
-//   - folds callers into their only shown callee if little is lost: what the folded callers of a row
-//     have of their own, with their hidden children, is below the limit together, and
+//   - folds callers into their only shown callee if little is lost: what the folded callers of one
+//     row have of their own, with their hidden children, is below the limit together, and
 //   - shows hidden children only if they reach the limit together.
 #pragma once
 
@@ -159,8 +159,8 @@ class Outline {
   }
 
   // Sets the limit to the smallest of these shares with which the rows fit a screen, or to the
-  // largest if none is enough (docs/decisions/0039-text-shows-a-screen.md). Where there is nothing to
-  // share, only the first levels are shown.
+  // largest if none is enough (docs/decisions/0039-text-shows-a-screen.md). Where there is nothing
+  // to share, only the first levels are shown.
   void FitScreen() {
     if (!(whole_ > 0)) return FitDepth();
     constexpr std::array kShares = {0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0};

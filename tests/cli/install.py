@@ -53,7 +53,7 @@ def main():
             )
             assert len(done.stdout.splitlines()) == 10, done.stdout
             report = run(jprof, "report", "log-rt", profile).stdout
-            assert "Demo.countWords(String)" in report, report[:2000]
+            assert "Demo.main(String[])" in report, report[:2000]
         print(f"installed and used with {len(jdks)} JDKs")
 
 

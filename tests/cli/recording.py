@@ -6,7 +6,9 @@ processes' files.
 """
 import contextlib
 import glob
+import json
 import os
+import re
 import resource
 import shutil
 import signal

@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
-"""Tests options of reports: tprof's on programs with known shares, lines and callers, and --table
-and
---static-letters on a profile that the test creates.
+"""Tests options of reports: tprof's on programs with known shares, lines and callers; --table,
+--static-letters and how text looks on a profile that the test creates.
 
   reports.py JPROF
 """
+import contextlib
+import fcntl
 import json
 import os
+import pty
 import re
 import shutil
 import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -211,6 +214,51 @@ class Made(unittest.TestCase):
                               text=True, env={"HOME": self.folder}, timeout=600)
         self.assertEqual(done.returncode, status, done)
         return done.stdout if status == 0 else done.stderr
+
+    def on_terminal(self, *words, columns=80, **environment):
+        """What a terminal of so many columns shows of the report."""
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        done = subprocess.Popen(
+            [JPROF, "report", "log-rt", self.profile, *words], cwd=self.folder, stdin=theirs,
+            stdout=theirs, stderr=theirs,
+            env={"HOME": self.folder, "PATH": os.environ["PATH"], "NO_COLOR": "1", **environment})
+        os.close(theirs)
+        text = b""
+        with contextlib.suppress(OSError):  # the other end is closed
+            while more := os.read(ours, 65536):
+                text += more
+        os.close(ours)
+        self.assertEqual(done.wait(timeout=600), 0, text)
+        return text.decode().replace("\r\n", "\n")
+
+    def test_a_terminal_has_a_pager_and_its_width(self):
+        paged = self.on_terminal(TERM="xterm", PAGER="sed s/^/P:/")
+        self.assertTrue(all(line.startswith("P:") for line in paged.splitlines()), paged)
+        plain = self.on_terminal(TERM="xterm", PAGER="cat")
+        self.assertEqual(paged.replace("P:", ""), plain)
+        for words, environment in (((), {"TERM": "dumb", "PAGER": "sed s/^/P:/"}),
+                                   (("--no-pager",), {"TERM": "xterm", "PAGER": "sed s/^/P:/"}),
+                                   ((), {"TERM": "xterm", "PAGER": ""}),
+                                   ((), {"TERM": "xterm", "PAGER": "no-such-pager-here"}),
+                                   ((), {"PAGER": "sed s/^/P:/"})):
+            self.assertEqual(self.on_terminal(*words, **environment), plain, (words, environment))
+        # A user who leaves the pager early does not make the report fail.
+        self.assertEqual(self.on_terminal(TERM="xterm", PAGER="head -1").count("\n"), 1)
+        table = self.on_terminal(TERM="xterm", PAGER="", columns=60).split("\n\n")[1]
+        self.assertLessEqual(max(map(len, table.splitlines())), 60, table)
+
+    def test_text_has_three_forms_of_names_and_no_other_format_has(self):
+        for form, name in (("full", "app.Main.run()"), ("short", "Main.run"),
+                           ("jvm", "app/Main.run()V")):
+            self.assertRegex(self.report("--names", form), rf"(?m) I:{re.escape(name)}$")
+            self.assertIn("app/Main.run()V", self.report("--format", "json"))
+        for option in (["--names", "short"], ["--all"], ["--legend"], ["--width", "80"],
+                       ["--no-pager"]):
+            self.assertIn(option[0], self.report(*option, "--format", "csv", status=2))
+        self.assertIn("did you mean", self.report("--names", "shrt", status=2))
+        for limit in (["--depth", "1"], ["--min-percent", "5"]):
+            self.assertIn("--all", self.report("--all", *limit, status=2))
 
     def test_static_letters(self):
         self.assertIn(" I:app.Main.run()", self.report())
@@ -468,7 +516,8 @@ class Options(unittest.TestCase):
               "--metric": "time", "--static-letters": None, "--cumulative": None, "--raw": None,
               "--refit": None, "--table": "t.json", "--uncalibrated": None,
               "--force": None, "--top": "1", "--function": "x", "--tid": "1", "--listing": None,
-              "--out": "x.html"}
+              "--out": "x.html", "--all": None, "--names": "short", "--legend": None,
+              "--width": "80", "--no-pager": None}
     def said(self, *words):
         done = subprocess.run([JPROF, "report", *words], capture_output=True, text=True,
                               timeout=600)

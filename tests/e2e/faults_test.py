@@ -246,7 +246,7 @@ def exact(work):
 
 def events(work):
     def complete(path, _, stdout):
-        text = reports.run_report(work.args.jprof, "log-gen", path)
+        text = reports.run_report(work.args.jprof, "log-gen", path, "--names", "jvm")
         found = expectations.Calls()
         for line in text.splitlines():
             entered = re.search(r" > \w:(\S+) ", line)

@@ -112,7 +112,8 @@ def kill_in_the_middle(lab):
                 failures.append(f"{mode}: ended with {status} before it was killed")
             if mode.startswith("trace"):
                 calls = expectations.Calls()
-                for line in reports.run_report(lab.jprof, "log-gen", directory, "--names", "jvm").splitlines():
+                text = reports.run_report(lab.jprof, "log-gen", directory, "--names", "jvm")
+                for line in text.splitlines():
                     for name in ("Marker.leaf()V", "Marker.batch(I)V"):
                         calls.by_method[name] += " > " in line and line.split()[2][2:] == name
                 failures += marker_failures(calls, last, "log-gen")

@@ -130,7 +130,7 @@ def interrupted(lab):
 def stanzas(lab):
     """Each stanza's outermost rows sum to the total; text, csv and a second report agree."""
     out = os.path.join(lab.work, "stanzas")
-    text = lab.tprof("-o", out, "--rate", "1000", "--", "sh", "-c",
+    text = lab.tprof("--clip", "0", "-o", out, "--rate", "1000", "--", "sh", "-c",
                      "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done").stdout
     total = int(re.search(r"(?m)^ ticks +(\d+) in all", text).group(1))
     parts = re.split(r"=+\n    \)\) (\w+)\n=+\n", text)[1:]
@@ -141,8 +141,8 @@ def stanzas(lab):
     for name, body in zip(names, bodies):
         outer = sum(int(m) for m in re.findall(r"^    (?:PID|MOD) +(\d+)", body, re.M))
         check(outer == total, f"{name}: rows sum to {outer}, not {total}")
-    check(lab.tprof("--from", out).stdout == text, "the second report differs")
-    again = child.run([lab.jprof, "report", "tprof", "--all", "--names", "jvm", out])
+    check(lab.tprof("--clip", "0", "--from", out).stdout == text, "the second report differs")
+    again = child.run([lab.jprof, "report", "tprof", "--all", out])
     check(again.returncode == 0 and again.stdout == text, "jprof report tprof differs")
     rows = lab.tprof("--from", out, "--format", "csv").stdout.splitlines()[1:]
     check(sum(int(row.rsplit(",", 1)[1]) for row in rows) == total, "csv does not sum to the total")
@@ -237,7 +237,7 @@ def bad_use(lab):
         done = lab.tprof(*arguments, status=2)
         check(message in done.stderr and done.stderr.count("\n") == 1,
               f"{arguments}: {done.stderr}")
-    check(lab.tprof("--", "sh", "-c", "exit 7", status=7).stdout.count(")) ") == 8,
+    check(lab.tprof("--", "sh", "-c", "exit 7", status=7).stdout.count(")) ") == 1,
           "the program's status is passed on")
 
 
