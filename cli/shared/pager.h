@@ -15,8 +15,8 @@ size_t TerminalWidth();
 // everything fits one screen.
 class Pager {
  public:
-  // There is no pager unless `wanted`, if standard output is no terminal or TERM names none that can
-  // move its cursor, if PAGER is empty or "cat", or if there is no such program.
+  // There is no pager unless `wanted`, if standard output is no terminal or TERM names none that
+  // can move its cursor, if PAGER is empty or "cat", or if there is no such program.
   explicit Pager(bool wanted);
   Pager(const Pager&) = delete;
   Pager& operator=(const Pager&) = delete;

@@ -22,8 +22,8 @@ size_t BeginOfName(std::string_view text) {
   return end != text.npos && text[end] == ' ' ? end + 1 : begin;
 }
 
-// Returns false for the letters of functions, of code of the VM and of threads, in which parentheses
-// and dots have other meanings.
+// Returns false for the letters of functions, of code of the VM and of threads, in whose names
+// parentheses and dots have other meanings.
 bool IsJava(std::string_view name) {
   return !name.starts_with("F:") && !name.starts_with("K:") && !name.starts_with("O:") &&
          !name.starts_with("T:");

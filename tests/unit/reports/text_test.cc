@@ -241,7 +241,7 @@ TEST(Outline, ALongChainHidesNoMoreThanAShortOne) {
   outline.Visit(
       0,
       [&](NodeIndex node, Place) {
-        EXPECT_LE(last - made.all[node], 0.05 * made.all[0]);
+        EXPECT_LE(last - made.all[node], 0.05 * made.all[0] + 1);  // with the row's own
         last = made.all[node];
         return ++rows > 0;
       },
