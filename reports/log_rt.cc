@@ -29,8 +29,8 @@ double MostRaw(const model::Rows& rows, size_t metric, bool calibrated) {
 }
 
 int CallsWidth(const model::Rows& rows) {
-  uint64_t most = 0;
-  for (const model::Row& row : rows.rows) most = std::max({most, row.calls, row.callees});
+  uint64_t most = 0;  // of a row that stands for all others
+  for (const model::Row& row : rows.rows) most += row.calls;
   return std::max(5, Digits(static_cast<double>(most)));
 }
 
@@ -125,8 +125,8 @@ ShownTime AllTime(const model::ProductionTime& time) {
 }
 void AddProduction(TreeColumns& columns, ProductionTexts& texts) {
   using Make = std::string (*)(const model::ProductionTime&);
-  const auto text = [&](const char* name, std::string& buffer, Make make) {
-    columns.Add(kPeople, {name, 8}, [&buffer, make](const TreeRow& row) {
+  const auto text = [&](const char* name, int width, std::string& buffer, Make make) {
+    columns.Add(kPeople, {name, width}, [&buffer, make](const TreeRow& row) {
       const model::ProductionTime* time = ProductionOf(row);
       return time ? Value::Text(buffer = make(*time)) : Value::Missing();
     });
@@ -135,12 +135,13 @@ void AddProduction(TreeColumns& columns, ProductionTexts& texts) {
     const model::ProductionTime* time = ProductionOf(row);
     return time ? Value::Signed(model::Rounded(time->samples)) : Value::Missing();
   });
-  text("P-SELF", texts.time,
+  text("P-SELF", 8, texts.time,
        [](const model::ProductionTime& time) { return ValueText(OwnTime(time)); });
-  text("P-CUM", texts.all,
+  text("P-CUM", 8, texts.all,
        [](const model::ProductionTime& time) { return ValueText(AllTime(time)); });
-  text("+-", texts.half, [](const model::ProductionTime& time) { return ArmText(AllTime(time)); });
-  text("P-CUM/CALL", texts.per_call, [](const model::ProductionTime& time) {
+  text("+-", 8, texts.half,
+       [](const model::ProductionTime& time) { return ArmText(AllTime(time)); });
+  text("P-CUM/CALL", 10, texts.per_call, [](const model::ProductionTime& time) {
     const uint64_t calls = time.outermost_calls.value_or(time.calls);
     if (calls == 0) return std::string("-");
     return (time.outermost_calls ? "" : kPerEntry) + ValueText(OfOneCall(AllTime(time), calls));

@@ -124,7 +124,7 @@ int CallsWidth(const model::Forest& forest) {
 // Adds SELF of the first metric per call. (CUM per call would be wrong for recursive methods.)
 void AddPerCall(MethodColumns& columns, const model::Forest& forest) {
   if (forest.metrics.empty() || forest.calls == 0) return;
-  columns.Add(kPeople, {"SELF/CALL", 9}, [](const MethodRow& row) {
+  columns.Add(kPeople, {.name = "SELF/CALL", .width = 9, .spare = 2}, [](const MethodRow& row) {
     if (row.sum.calls == 0) return Value::Missing();
     const double own = std::max(row.sum.self[0].base(), 0.0);
     return ShownValue(row.forest.metrics[0], own / static_cast<double>(row.sum.calls));
@@ -157,7 +157,7 @@ MethodColumns AllColumns(const model::Forest& forest, const Options& options) {
     columns.Add(kPeople, {"CALLS", CallsWidth(forest)}, calls);
     columns.Add(kCsv | kJson, {"calls"}, calls);
   }
-  columns.Add(kPeople, {"CTX", 6}, contexts);
+  columns.Add(kPeople, {.name = "CTX", .width = 6, .spare = 1}, contexts);
   columns.Add(kCsv | kJson, {"contexts"}, contexts);
   AddMetrics(columns, forest, options);
   AddPerCall(columns, forest);

@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace jprof::cli {
@@ -22,6 +24,10 @@ std::string PagerCommand() {
 
 bool Exists(const std::string& command) {
   const std::string program = command.substr(0, command.find(' '));
+  if (program.contains('/')) {
+    std::error_code error;
+    return access(program.c_str(), X_OK) == 0 && std::filesystem::is_regular_file(program, error);
+  }
   const std::string check = "command -v -- '" + program + "' >/dev/null 2>&1";
   return program.find('\'') == program.npos && std::system(check.c_str()) == 0;
 }

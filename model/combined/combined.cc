@@ -75,6 +75,13 @@ bool IsFolded(const profile::Reader& reader) {
   return reader.meta().options.fold_recursion || reader.header().folded_ticks != 0;
 }
 
+// Returns the end of a message about what the profile lacks: its first damage, which is the likely
+// cause.
+std::string DamageOf(const Source& source) {
+  const std::vector<std::string> damages = source.reader.damages().Lines();
+  return damages.empty() ? "" : "; it is damaged: " + damages.front();
+}
+
 Result<void> AddCounted(Combined& combined, CombinedTreeBuilder& builder, CombinedView& view) {
   Source& source = combined.counted;
   const profile::Meta& meta = source.reader.meta();
@@ -82,7 +89,8 @@ Result<void> AddCounted(Combined& combined, CombinedTreeBuilder& builder, Combin
   Result<Forest> forest = Load(source, time);
   if (!forest) return std::unexpected(forest.error());
   if (forest->calls == 0)
-    return WrongUse("{} has no calls; record it with jprof calltree", source.reader.directory());
+    return WrongUse("{} has no calls; record it with jprof calltree{}", source.reader.directory(),
+                    DamageOf(source));
   view.counted = SummaryOf(source, combined.meta.runs.front(), kNoMetric);
   view.counted.calls = forest->calls;
   view.counted.methods = JavaMethods(*forest);
@@ -97,8 +105,8 @@ Result<void> AddSampled(Combined& combined, size_t run, CombinedTreeBuilder& bui
   const std::vector<profile::Metric>& metrics = source.reader.meta().metrics;
   const size_t metric = Find(metrics, &profile::Metric::is_cpu_samples);
   if (metric == kNoMetric) {
-    return WrongUse("{} has no samples by time; record it with jprof scs",
-                    source.reader.directory());
+    return WrongUse("{} has no samples by time; record it with jprof scs{}",
+                    source.reader.directory(), DamageOf(source));
   }
   const auto period = static_cast<double>(metrics[metric].period.value);
   Result<Forest> forest = Load(source, metric);
@@ -336,8 +344,8 @@ Result<CombinedView> LoadCombined(Combined& combined) {
   if (view.common_contexts == 0 && view.sampled_contexts > 0) {
     return WrongUse(
         "{}: no calling context is in the counted and in a sampled profile: are they "
-        "of the same program?",
-        CleanText(combined.directory));
+        "of the same program?{}",
+        CleanText(combined.directory), DamageOf(combined.counted));
   }
   view.times.emplace(view.tree);
   EstimateFew(view);

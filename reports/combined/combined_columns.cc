@@ -9,8 +9,8 @@ namespace jprof::reports {
 namespace {
 
 int CallsWidth(const model::CombinedTree& tree) {
-  uint64_t most = 0;
-  for (const model::CombinedContext& context : tree.contexts) most = std::max(most, context.calls);
+  uint64_t most = 0;  // of a row that stands for all others
+  for (const model::CombinedContext& context : tree.contexts) most += context.calls;
   return std::max(5, static_cast<int>(fmt::formatted_size("{}", most)));
 }
 

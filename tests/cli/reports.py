@@ -241,6 +241,7 @@ class Made(unittest.TestCase):
                                    (("--no-pager",), {"TERM": "xterm", "PAGER": "sed s/^/P:/"}),
                                    ((), {"TERM": "xterm", "PAGER": ""}),
                                    ((), {"TERM": "xterm", "PAGER": "no-such-pager-here"}),
+                                   ((), {"TERM": "xterm", "PAGER": self.folder}),
                                    ((), {"PAGER": "sed s/^/P:/"})):
             self.assertEqual(self.on_terminal(*words, **environment), plain, (words, environment))
         # A user who leaves the pager early does not make the report fail.

@@ -470,6 +470,16 @@ TEST(CombinedReport, ProfilesThatCannotBeMatchedAreAnError) {
   EXPECT_TRUE(ErrorOf(counted, bytes).contains("has no samples by time; record it with jprof scs"));
 }
 
+// What a damaged run lacks was there: the message names the damage, not only what to record.
+TEST(CombinedReport, ADamagedRunIsNamedAsTheCause) {
+  const MadeCombined made = DemoCombined();
+  std::filesystem::resize_file(made.directory() / "counted" / "nodes", 0);
+  const Printed printed = made.Print({});
+  ASSERT_FALSE(printed.result);
+  const std::string& said = printed.result.error().message;
+  EXPECT_NE(said.find("it is damaged: nodes"), std::string::npos) << said;
+}
+
 TEST(CombinedReport, DifferencesOfTheRunsAreNamedLargestFirst) {
   MadeCombined made = DemoCombined();
   SetRuns(made);
