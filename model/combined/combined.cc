@@ -75,13 +75,6 @@ bool IsFolded(const profile::Reader& reader) {
   return reader.meta().options.fold_recursion || reader.header().folded_ticks != 0;
 }
 
-// Returns the end of a message about what the profile lacks: its first damage, which is the likely
-// cause.
-std::string DamageOf(const Source& source) {
-  const std::vector<std::string> damages = source.reader.damages().Lines();
-  return damages.empty() ? "" : "; it is damaged: " + damages.front();
-}
-
 Result<void> AddCounted(Combined& combined, CombinedTreeBuilder& builder, CombinedView& view) {
   Source& source = combined.counted;
   const profile::Meta& meta = source.reader.meta();

@@ -34,6 +34,13 @@ struct Source {
   std::optional<profile::MergedMeta> merged = {};  // what it was merged from
 };
 
+// Returns the end of a message about what the profile lacks: its first damage, which is the likely
+// cause.
+inline std::string DamageOf(const Source& source) {
+  const std::vector<std::string> damages = source.reader.damages().Lines();
+  return damages.empty() ? "" : "; it is damaged: " + damages.front();
+}
+
 // States the order of siblings.
 enum class Sort { kFirst, kBase, kCalls };
 
