@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cli/shared/wrapped_text.h"
+#include "common/wrapped_text.h"
 #include "profile/files/printable_text.h"
 
 namespace jprof::cli {
@@ -34,7 +34,7 @@ std::string DoctorText(const record::DoctorChecks& checks) {
     std::string detail = profile::CleanText(check.detail);
     if (!check.remedy.empty()) detail += " -> " + profile::CleanText(check.remedy);
     text += fmt::format("{:<{}}{:<{}}  {}\n", VerdictName(check.verdict), kVerdictWidth, check.name,
-                        width, Wrapped(detail, kVerdictWidth + width + 2));
+                        width, WrappedText(detail, kVerdictWidth + width + 2));
   }
   return text;
 }

@@ -7,7 +7,7 @@
 #include <ranges>
 #include <utility>
 
-#include "cli/shared/wrapped_text.h"
+#include "common/wrapped_text.h"
 #include "options/option_table.h"
 
 namespace jprof::cli {
@@ -70,7 +70,7 @@ std::string SectionText(const HelpSection& section) {
   for (const auto& [name, help] : section.entries) {
     const std::string gap = name.size() > width ? "\n" + std::string(column, ' ')
                                                 : std::string(width - name.size() + kGap, ' ');
-    text += fmt::format("  {}{}{}\n", name, gap, Wrapped(help, column));
+    text += fmt::format("  {}{}{}\n", name, gap, WrappedText(help, column));
   }
   return text;
 }
@@ -80,7 +80,7 @@ std::string FooterText(const std::string& footer) {
   std::string text;
   for (const auto part : std::views::split(footer, '\n')) {
     const std::string_view line(part);
-    text += (line.starts_with(' ') ? std::string(line) : Wrapped(line, 0)) + "\n";
+    text += (line.starts_with(' ') ? std::string(line) : WrappedText(line, 0)) + "\n";
   }
   return text;
 }
@@ -101,7 +101,7 @@ std::string UsageOf(const CommandNode& command) {
 
 std::string HelpText(const CommandNode& command) {
   std::string text =
-      Wrapped(command.description + ".", 0) + "\n\nUsage: " + UsageOf(command) + "\n";
+      WrappedText(command.description + ".", 0) + "\n\nUsage: " + UsageOf(command) + "\n";
   for (const HelpSection& section : SectionsOf(command)) text += "\n" + SectionText(section);
   if (!command.footer.empty()) text += "\n" + FooterText(command.footer);
   return text;

@@ -3,30 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
 
 #include "common/frame_kind.h"
+#include "common/wrapped_text.h"
 
 namespace jprof::reports {
 namespace {
 
 // Appends the entry, whose further lines begin where `text` begins.
-void AddEntry(std::string& legend, std::string_view name, size_t width, std::string_view text) {
-  constexpr size_t kColumns = 100;
-  std::string line = fmt::format("  {:<{}}", name, width);
-  for (const auto part : std::views::split(text, ' ')) {
-    std::string word(part.begin(), part.end());
-    std::erase(word, '`');
-    if (line.size() + 1 + word.size() > kColumns && line.size() > 2 + width) {
-      legend += line + '\n';
-      line.assign(2 + width, ' ');
-    }
-    line += ' ' + word;
-  }
-  legend += line + '\n';
+void AddEntry(std::string& legend, std::string_view name, size_t width, std::string text) {
+  std::erase(text, '`');
+  const std::string begin = fmt::format("  {:<{}} ", name, width);
+  legend += begin + WrappedText(text, begin.size()) + '\n';
 }
 
-// Returns whether the column is the described one, or that of a further metric (BASE-1).
+// Returns whether the column is the described one, or that of a further metric (SELF-1).
 bool Describes(const ColumnHelp& help, std::string_view column) {
   if (!column.starts_with(help.name)) return false;
   const std::string_view rest = column.substr(help.name.size());
@@ -57,7 +48,8 @@ std::string Legend(std::span<const Column> columns, std::span<const ColumnHelp> 
   size_t width = kLetters.size();
   for (const ColumnHelp* entry : shown) width = std::max(width, entry->name.size());
   std::string legend;
-  for (const ColumnHelp* entry : shown) AddEntry(legend, entry->name, width, entry->meaning);
+  for (const ColumnHelp* entry : shown)
+    AddEntry(legend, entry->name, width, std::string(entry->meaning));
   AddEntry(legend, kLetters, width, Letters());
   return legend;
 }

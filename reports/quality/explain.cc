@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "common/wrapped_text.h"
 #include "profile/files/printable_text.h"
-#include "reports/quality/wrapped.h"
 
 namespace jprof::reports {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 void Line(std::string_view label, std::string_view text, Output& out) {
   if (text.empty()) return;
   bool is_first = true;
-  for (const std::string& line : Wrapped(text)) {
+  for (const std::string& line : WrappedLines(text, kHeadColumns)) {
     out.Print("         {:<9} {}\n", is_first ? label : "", line);
     is_first = false;
   }

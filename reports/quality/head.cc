@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "common/shell_word.h"
+#include "common/wrapped_text.h"
 #include "model/tree/run_description.h"
 #include "profile/files/printable_text.h"
 #include "reports/print/fit.h"
-#include "reports/quality/wrapped.h"
 
 namespace jprof::reports {
 namespace {
@@ -20,7 +20,7 @@ constexpr size_t kMostLines = 8;
 std::vector<std::string> QualityLines(const Head& head, const Quality& quality) {
   const std::string of = head.directory.empty() ? "PROFILE" : ShellWord(CleanText(head.directory));
   const std::string command = fmt::format("(jprof info --quality {})", of);
-  std::vector<std::string> lines = Wrapped(QualityText(quality));
+  std::vector<std::string> lines = WrappedLines(QualityText(quality), kHeadColumns);
   if (quality.worst() == Severity::kInfo) {
     lines.back() += " " + command;
   } else {

@@ -41,6 +41,9 @@ struct Quality {
   void AddOf(std::string_view label, const Quality& one);
 };
 
+// Texts of facts are divided into lines of so many bytes, besides their label.
+inline constexpr size_t kHeadColumns = 99;
+
 // Returns "good", "fair" or "poor".
 std::string_view GradeOf(Severity worst);
 
