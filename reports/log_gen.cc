@@ -88,7 +88,6 @@ Result<void> ReadLines(model::Source& source, const model::TraceUnit& unit, cons
                        const std::function<bool(const Line&)>& print) {
   model::Names names(source.reader);
   model::LineCorrector corrector(unit.table);
-  std::string shown;
   return profile::ReadTrace(source.reader, [&](const profile::TraceEvent& event) {
     const profile::MethodId method = profile::MethodOf(event.ref);
     const double value =
@@ -96,7 +95,7 @@ Result<void> ReadLines(model::Source& source, const model::TraceUnit& unit, cons
     return print(
         {model::Rounded(value), event.exit,
          Letter(profile::TypeOf(event.ref), options.static_letters && names.IsStatic(method)),
-         options.for_people() ? shown = names.In(options.names, method) : names.Of(method),
+         options.for_people() ? names.In(options.names, method) : names.Of(method),
          source.reader.threads()[event.thread], event.missing});
   });
 }

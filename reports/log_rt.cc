@@ -182,7 +182,7 @@ TreeColumns LogRtColumns(const NamedTree& tree, ProductionTexts& texts) {
   columns.Add(kCsv | kJson, {"cee"}, callees);
   AddMetrics(columns, tree);
   AddSpread(columns, tree);
-  AddPerCall(columns, tree);
+  if (view == kPeople) AddPerCall(columns, tree);  // computes its width from all rows
   if (!tree.source.production.empty()) AddProduction(columns, texts);
   if (HasDispatches(tree.forest.rows))
     columns.Add(kPeople, {.name = "DS", .width = 4, .spare = 1}, dispatches);

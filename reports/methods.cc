@@ -29,15 +29,6 @@ double Share(double part, double whole) {
   return whole > 0 ? std::max(0.0, 100 * part / whole) : 0;
 }
 
-// Returns the whole that shares refer to: BASE of the first metric, or calls.
-double Whole(const model::Forest& forest) {
-  return forest.metrics.empty() ? static_cast<double>(forest.calls)
-                                : forest.metrics[0].raw - forest.metrics[0].adjust;
-}
-double Self(const model::Forest& forest, const model::MethodSum& sum) {
-  return forest.metrics.empty() ? static_cast<double>(sum.calls) : sum.self[0].base();
-}
-
 // A row as the columns' getters see it.
 struct MethodRow {
   model::Forest& forest;
@@ -108,9 +99,9 @@ void AddMetrics(MethodColumns& columns, const model::Forest& forest, const Optio
 }
 
 void AddShares(MethodColumns& columns, const model::Forest& forest) {
-  const double whole = Whole(forest);
+  const double whole = model::WholeOf(forest);
   columns.Add(kPeople, {"SELF%", 6}, [whole](const MethodRow& row) {
-    return Value::Fixed(Share(Self(row.forest, row.sum), whole), 2);
+    return Value::Fixed(Share(model::OwnOf(row.forest, row.sum), whole), 2);
   });
   columns.Add(kPeople, {"CUM%", 6}, [whole](const MethodRow& row) {
     return Value::Fixed(Share(row.sum.cumulative[0], whole), 2);
@@ -138,7 +129,7 @@ std::string ShownName(const MethodRow& row) {
   if (row.sum.method == profile::kRootMethod) return name.append(Name(row.forest, row.sum));
   name += names.In(row.options.names, row.sum.method);
   if (row.caller.method == profile::kRootMethod) return name;
-  name += " < " + names.In(ShortOf(row.options.names), row.caller.method);
+  name.append(" < ").append(names.In(ShortOf(row.options.names), row.caller.method));
   if (row.caller.share < 0.995) name += fmt::format(" {:.0f} %", 100 * row.caller.share);
   return name;
 }
@@ -173,7 +164,7 @@ MethodColumns AllColumns(const model::Forest& forest, const Options& options) {
 std::string AboveWhole(const model::Forest& forest, const std::vector<model::MethodSum>& sums) {
   for (const model::MethodSum& sum : sums) {
     const std::string above =
-        model::AboveWholeText(forest, std::max(Self(forest, sum), sum.cumulative[0]));
+        model::AboveWholeText(forest, std::max(model::OwnOf(forest, sum), sum.cumulative[0]));
     if (!above.empty()) return above;
   }
   return "";
@@ -189,8 +180,9 @@ void TextHead(const model::Source& source, const model::Forest& forest,
 }
 
 bool IsShown(const model::Forest& forest, const Options& options, const model::MethodSum& sum) {
-  const double whole = Whole(forest);
-  const double share = std::max(Share(Self(forest, sum), whole), Share(sum.cumulative[0], whole));
+  const double whole = model::WholeOf(forest);
+  const double share =
+      std::max(Share(model::OwnOf(forest, sum), whole), Share(sum.cumulative[0], whole));
   if (share >= options.percent()) return true;
   const model::Cell self = forest.metrics.empty() ? model::Cell{} : sum.self[0];
   return model::IsLargeUnknown(forest, self, sum.calls, options.percent());

@@ -8,6 +8,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "cli/shared/choices.h"
 #include "cli/shared/commands.h"
@@ -25,6 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 enum class Format { kText, kJson, kHtml };
+const std::vector<std::string_view> kFormatNames = {"text", "json", "html"};
 
 struct CompareArguments {
   std::optional<CommandLine> line;  // knows which options are given
@@ -39,7 +42,7 @@ Result<Format> FormatOf(const CompareArguments& arguments) {
   std::string name = arguments.format;
   const std::string extension = fs::path(arguments.out).extension();
   if (name.empty()) name = extension == ".html" ? "html" : extension == ".json" ? "json" : "text";
-  const Result<size_t> format = Choose("--format", name, {"text", "json", "html"});
+  const Result<size_t> format = Choose("--format", name, kFormatNames);
   if (!format) return std::unexpected(format.error());
   return static_cast<Format>(*format);
 }
@@ -99,9 +102,8 @@ Result<void> Print(const CompareArguments& arguments, Format format,
 Result<void> Run(CompareArguments arguments) {
   const Result<Format> format = FormatOf(arguments);
   if (!format) return std::unexpected(format.error());
-  const char* kNames[] = {"text", "json", "html"};
-  if (auto fits = CheckTextOptions(*arguments.line, kNames[static_cast<size_t>(*format)]); !fits)
-    return fits;
+  const std::string_view name = kFormatNames[static_cast<size_t>(*format)];
+  if (auto fits = CheckTextOptions(*arguments.line, name); !fits) return fits;
   const Result<model::NameForm> names = arguments.text.Form();
   if (!names) return std::unexpected(names.error());
   arguments.options.names = *names;

@@ -103,41 +103,24 @@ std::vector<MethodSum> SumByMethod(const Forest& forest, bool with_cumulative) {
   return summer.Take();
 }
 
-namespace {
+double OwnOf(const Forest& forest, const MethodSum& sum) {
+  return forest.metrics.empty() ? static_cast<double>(sum.calls) : sum.self[0].base();
+}
 
-// Finds, for each row, the caller that its value is attributed to.
-class CallersOf {
- public:
-  explicit CallersOf(const Forest& forest) : callers_(forest.rows.rows.size(), kNoNode) {
-    const std::vector<Row>& rows = forest.rows.rows;
-    std::vector<NodeIndex> java(rows.size(), kNoNode);  // the nearest Java method above
-    for (size_t i = 0; i < rows.size(); ++i) {
-      const NodeIndex parent = rows[i].parent;
-      if (parent == kNoNode) continue;
-      const auto is_java = [&](NodeIndex row) {
-        return rows[row].parent != kNoNode &&
-               (forest.names.Parts(rows[row].method).flags & profile::kMethodNotJava) == 0;
-      };
-      java[i] = is_java(parent) ? parent : java[parent];
-      const NodeIndex direct = rows[parent].method == rows[i].method ? callers_[parent] : parent;
-      const bool native = !is_java(static_cast<NodeIndex>(i));
-      callers_[i] = native && java[i] != kNoNode ? java[i] : direct;
-    }
-  }
-
-  NodeIndex operator[](size_t row) const { return callers_[row]; }
-
- private:
-  std::vector<NodeIndex> callers_;
-};
-
-}  // namespace
+double WholeOf(const Forest& forest) {
+  return forest.metrics.empty() ? static_cast<double>(forest.calls) : forest.metrics[0].base();
+}
 
 std::vector<MainCaller> MainCallers(const Forest& forest, std::span<const MethodSum> methods) {
   std::unordered_map<uint32_t, size_t> places;
   for (size_t i = 0; i < methods.size(); ++i) places.emplace(IndexOf(methods[i].method), i);
   const std::vector<Row>& rows = forest.rows.rows;
-  const CallersOf caller_of(forest);
+  const std::vector<NodeIndex> caller_of = AttributedCallers(
+      rows,
+      [&](NodeIndex row) {
+        return (forest.names.Parts(rows[row].method).flags & profile::kMethodNotJava) == 0;
+      },
+      [&](NodeIndex a, NodeIndex b) { return rows[a].method == rows[b].method; });
   std::vector<std::unordered_map<uint32_t, double>> by_caller(methods.size());
   for (size_t i = 0; i < rows.size(); ++i) {
     const auto place = places.find(IndexOf(rows[i].method));

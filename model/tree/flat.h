@@ -24,6 +24,11 @@ struct MethodSum {
 // are no metrics.
 std::vector<MethodSum> SumByMethod(const Forest& forest, bool with_cumulative);
 
+// These return a method's own value of the first metric, or its calls if there are no metrics; and
+// the sum of all methods' own values, which shares refer to.
+double OwnOf(const Forest& forest, const MethodSum& sum);
+double WholeOf(const Forest& forest);
+
 // The method below which most of another method's own value is.
 struct MainCaller {
   profile::MethodId method = profile::kRootMethod;  // the root: the thread calls it

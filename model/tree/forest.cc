@@ -251,7 +251,7 @@ bool IsLargeUnknown(const Forest& forest, const Cell& own, uint64_t calls, doubl
 std::string AboveWholeText(const Forest& forest, double part) {
   if (forest.metrics.empty()) return "";
   const MetricTotals& metric = forest.metrics[0];
-  if (!(part > metric.raw - metric.adjust) || metric.residue >= 0) return "";
+  if (!(part > metric.base()) || metric.residue >= 0) return "";
   return fmt::format("above 100 %: rows that fell below 0 take {} off the whole",
                      AmountIn(metric.info.unit, InUnit(metric, -metric.residue)));
 }

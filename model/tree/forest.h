@@ -28,6 +28,8 @@ struct MetricTotals {
   size_t counts = kNoCounts;  // the column with the number of samples behind a sampled one
 
   static constexpr size_t kNoCounts = ~size_t{0};
+
+  double base() const { return raw - adjust; }  // the sum of BASE, which shares refer to
 };
 
 // Converts a raw value to the metric's unit.

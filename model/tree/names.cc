@@ -82,11 +82,20 @@ std::string_view Names::Of(profile::MethodId method) {
   return texts_[index] = Made(parts);
 }
 
-std::string Names::In(NameForm form, profile::MethodId method) {
+std::string Names::Converted(NameForm form, profile::MethodId method) {
   const std::string_view name = Of(method);
   const uint16_t flags = methods_[method].flags;
   if (flags & profile::kMethodClass) return ClassIn(form, name);
   return flags & profile::kMethodNotJava ? std::string(name) : MethodIn(form, name);
+}
+
+std::string_view Names::In(NameForm form, profile::MethodId method) {
+  const uint32_t index = IndexOf(method);
+  if (form == NameForm::kJvm || index >= texts_.size()) return Of(method);
+  std::vector<std::string>& made = converted_[form == NameForm::kFull ? 0 : 1];
+  made.resize(texts_.size());
+  if (made[index].empty()) made[index] = Converted(form, method);
+  return made[index];
 }
 
 FrameKind Names::KindOf(profile::MethodId method, FrameKind in_node) const {

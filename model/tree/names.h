@@ -2,6 +2,7 @@
 // `libc.so.6.malloc`. Each name is made once.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,8 +22,9 @@ class Names {
 
   // Returns the name without the type letter. It is valid as long as this object.
   std::string_view Of(profile::MethodId method);
-  // Returns the name in this form. Names that are not of Java methods or classes have one form.
-  std::string In(NameForm form, profile::MethodId method);
+  // Returns the name in this form. Names that are not of Java methods or classes have one form. It
+  // is valid as long as this object.
+  std::string_view In(NameForm form, profile::MethodId method);
   size_t size() const { return texts_.size(); }  // ids below it may have a name
   bool IsStatic(profile::MethodId method) const {
     return methods_[method].flags & profile::kMethodStatic;
@@ -52,11 +54,13 @@ class Names {
  private:
   void NameNativeFrames(profile::Damages& damages);
   std::string Made(const profile::MethodName& parts) const;
+  std::string Converted(NameForm form, profile::MethodId method);
 
   profile::Methods methods_;
   std::vector<std::string> texts_;
-  std::vector<profile::MethodId> canonical_;  // empty if there are no native frames
-  std::vector<bool> unnamed_;                 // likewise
+  std::array<std::vector<std::string>, 2> converted_;  // of kFull and kShort
+  std::vector<profile::MethodId> canonical_;           // empty if there are no native frames
+  std::vector<bool> unnamed_;                          // likewise
   std::string unknown_;
 };
 

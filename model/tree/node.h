@@ -97,6 +97,24 @@ void AddUpNodes(const Nodes& nodes, std::vector<T>& values) {
   }
 }
 
+// Returns the caller that each node's own value is attributed to: of a native function the nearest
+// Java method if there is one, else the nearest node above that is not the same method. kNoNode
+// where there is none.
+template <typename Nodes, typename IsJava, typename IsSame>
+std::vector<NodeIndex> AttributedCallers(const Nodes& nodes, const IsJava& is_java,
+                                         const IsSame& is_same) {
+  std::vector<NodeIndex> callers(nodes.size(), kNoNode), java(nodes.size(), kNoNode);
+  for (NodeIndex i = 0; i < nodes.size(); ++i) {
+    const NodeIndex parent = nodes[i].parent;
+    if (parent == kNoNode) continue;
+    const bool is_root = nodes[parent].parent == kNoNode;  // a thread, which is no method
+    java[i] = !is_root && is_java(parent) ? parent : java[parent];
+    const NodeIndex direct = is_same(i, parent) ? callers[parent] : parent;
+    callers[i] = is_java(i) || java[i] == kNoNode ? direct : java[i];
+  }
+  return callers;
+}
+
 // Returns the indices by weight: greatest first, equal ones as they were. A NaN, which a damaged
 // table can cause, counts as 0.
 inline std::vector<NodeIndex> SortedByWeight(std::vector<NodeIndex> indices,

@@ -13,4 +13,10 @@ namespace jprof::profile {
 //   characters that change the direction of text (U+202A to U+202E, U+2066 to U+2069).
 std::string CleanText(std::string_view bytes);
 
+// Returns whether it is a byte of a UTF-8 character other than the first: text is not cut before
+// such a byte.
+inline bool IsInsideCharacter(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
+}
+
 }  // namespace jprof::profile

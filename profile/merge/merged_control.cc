@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "profile/files/out_file.h"
+#include "profile/files/printable_text.h"
 
 namespace jprof::profile {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 template <size_t n>
 void SetName(std::string_view name, char (&field)[n]) {
   size_t length = std::min(name.size(), n - 1);
-  while (length < name.size() && length > 0 && (name[length] & 0xc0) == 0x80) --length;
+  while (length < name.size() && length > 0 && IsInsideCharacter(name[length])) --length;
   std::memset(field, 0, n);
   std::memcpy(field, name.data(), length);
 }

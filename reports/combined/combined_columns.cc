@@ -27,10 +27,8 @@ void AddText(CombinedColumns& columns, int calls_width) {
 
 // Returns the name behind its letter, indented, and behind the number of folded callers ("+3 ").
 std::string ShownName(const CombinedRow& row, model::NameForm form) {
-  std::string name(std::min(row.place.indent, kMostIndent), ' ');
-  if (row.place.callers > 0) name += fmt::format("+{} ", row.place.callers);
-  if (row.hidden)
-    return name + fmt::format("({} more row{})", row.hidden, row.hidden == 1 ? "" : "s");
+  std::string name = Before(row.place);
+  if (row.hidden > 0) return name + RestName(row.hidden);
   name += {row.type, ':'};
   return row.is_java ? name + model::MethodIn(form, row.name) : name.append(row.name);
 }

@@ -1,10 +1,10 @@
 #include "reports/combined/combined_hottest.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 #include <unordered_map>
+
+#include "reports/print/units.h"
 
 namespace jprof::reports {
 namespace {
@@ -16,18 +16,11 @@ struct Sum {
   std::unordered_map<uint32_t, double> by_caller;  // samples, by the caller's name
 };
 
-// Returns the nearest Java method above each context; 0 if there is none.
-std::vector<model::NodeIndex> JavaCallers(const model::CombinedTree& tree) {
-  std::vector<model::NodeIndex> java(tree.contexts.size());
-  for (size_t i = 1; i < java.size(); ++i) {
-    const model::NodeIndex parent = tree.contexts[i].parent;
-    java[i] = parent == 0 || tree.contexts[parent].is_java ? parent : java[parent];
-  }
-  return java;
-}
-
 std::vector<Sum> SumsByName(const model::CombinedTree& tree) {
-  const std::vector<model::NodeIndex> java = JavaCallers(tree);
+  const auto& contexts = tree.contexts;
+  const std::vector<model::NodeIndex> callers = model::AttributedCallers(
+      contexts, [&](model::NodeIndex i) { return contexts[i].is_java; },
+      [&](model::NodeIndex a, model::NodeIndex b) { return contexts[a].name == contexts[b].name; });
   std::vector<Sum> sums(tree.names.size());
   for (size_t i = 1; i < tree.contexts.size(); ++i) {
     const model::CombinedContext& context = tree.contexts[i];
@@ -36,9 +29,8 @@ std::vector<Sum> SumsByName(const model::CombinedTree& tree) {
     sum.samples += own;
     sum.calls += context.calls;
     sum.is_java = context.is_java;
-    const bool direct = context.is_java || java[i] == 0;  // else of a native function
-    const model::NodeIndex caller = direct ? context.parent : java[i];
-    if (caller != 0) sum.by_caller[tree.contexts[caller].name] += own;
+    const model::NodeIndex caller = callers[i];
+    if (caller != 0 && caller != model::kNoNode) sum.by_caller[tree.contexts[caller].name] += own;
   }
   return sums;
 }
@@ -66,8 +58,8 @@ std::vector<Hottest> HottestOf(const model::CombinedView& view, const Options& o
     hot.share = 100 * sum.samples / whole;
     hot.name = NameIn(options.names, tree, name, sum.is_java);
     hot.is_java = sum.is_java;
-    hot.count = sum.calls > 0 ? CountText(sum.calls, "call")
-                              : CountText(static_cast<uint64_t>(sum.samples), "sample");
+    hot.count = sum.calls > 0 ? Counted(sum.calls, "call", "calls")
+                              : Counted(static_cast<uint64_t>(sum.samples), "sample", "samples");
     const auto most = std::ranges::max_element(sum.by_caller, {}, [](const auto& caller) {
       return std::pair(caller.second, ~caller.first);  // the first of equal ones
     });

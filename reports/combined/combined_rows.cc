@@ -18,7 +18,8 @@ class CombinedWalk {
   CombinedWalk(const model::CombinedView& view, const Options& options)
       : view_(view),
         tree_(view.tree),
-        outline_(tree_.contexts, kRoots, options, Weights(tree_),
+        weights_(Weights(tree_)),
+        outline_(tree_.contexts, kRoots, options, weights_,
                  [](model::NodeIndex, double) { return false; }) {}
 
   double Run(const Visitor& visit) {
@@ -100,6 +101,7 @@ class CombinedWalk {
 
   const model::CombinedView& view_;
   const model::CombinedTree& tree_;
+  std::vector<double> weights_;
   Outline<std::vector<model::CombinedContext>> outline_;
   uint32_t hidden_rows_ = 0;
   std::string hidden_name_;

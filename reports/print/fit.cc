@@ -2,15 +2,17 @@
 
 #include <algorithm>
 
+#include "profile/files/printable_text.h"
+
 namespace jprof::reports {
 namespace {
 
-// Returns whether it is a byte of a UTF-8 character other than the first.
-bool Continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+using profile::IsInsideCharacter;
 
 std::string_view FirstCharacters(std::string_view text, size_t count) {
   size_t at = 0;
-  while (at < text.size() && (Continues(text[at]) || count > 0)) count -= !Continues(text[at++]);
+  while (at < text.size() && (IsInsideCharacter(text[at]) || count > 0))
+    count -= !IsInsideCharacter(text[at++]);
   return text.substr(0, at);
 }
 
@@ -56,7 +58,7 @@ void ShortenPackages(std::string& text) {
 }  // namespace
 
 size_t Characters(std::string_view text) {
-  return text.size() - static_cast<size_t>(std::ranges::count_if(text, Continues));
+  return text.size() - static_cast<size_t>(std::ranges::count_if(text, IsInsideCharacter));
 }
 
 std::string Cut(std::string_view text, size_t room) {

@@ -11,6 +11,7 @@
 
 #include "common/errno_text.h"
 #include "common/write_all.h"
+#include "profile/files/printable_text.h"
 
 namespace jprof::reports {
 namespace {
@@ -72,7 +73,7 @@ Result<void> Output::Finish() {
 
 std::string Shortened(std::string_view text) {
   if (text.size() <= kShownText) return std::string(text);
-  const auto is_inside = [text](size_t at) { return (text[at] & 0xc0) == 0x80; };  // of a character
+  const auto is_inside = [text](size_t at) { return profile::IsInsideCharacter(text[at]); };
   size_t head = 2 * kShownText / 3, tail = text.size() - kShownText / 4;
   while (head > 0 && is_inside(head)) --head;
   while (tail < text.size() && is_inside(tail)) ++tail;

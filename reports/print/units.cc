@@ -16,4 +16,8 @@ std::string Duration(double ns) {
   return fmt::format("{:.{}f} {}", ns, digits, kUnits[unit]);
 }
 
+std::string Counted(uint64_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
 }  // namespace jprof::reports

@@ -16,8 +16,6 @@ namespace {
 using enum Severity;
 using Metric = model::MetricTotals;
 
-double BaseOf(const Metric& metric) { return metric.raw - metric.adjust; }
-
 // Returns the share of the intervals that were corrected at this level of exactness.
 double ShareOf(const Metric& metric, calibrate::Level level) {
   const double all = std::accumulate(metric.events.begin(), metric.events.end(), 0.0);
@@ -55,7 +53,7 @@ Findings Uncalibrated(const ProfileEvidence& of) {
 Findings Subtracted(const ProfileEvidence& of) {
   return ForCalibrated(of, [](const ProfileEvidence& evidence, const Metric& metric) -> Findings {
     const model::Source& source = evidence.source;
-    const double arm = model::kDeviations95 * metric.error, base = BaseOf(metric);
+    const double arm = model::kDeviations95 * metric.error, base = metric.base();
     const double relative = metric.raw <= 0 ? 0 : base > 0 ? arm / base : 1;
     const std::string with =
         fmt::format("calibrated with {} (made {})", source.table_from, source.table->made_at);
@@ -121,7 +119,7 @@ Findings SimilarKeys(const ProfileEvidence& of) {
 Findings OverCalibrated(const ProfileEvidence& of) {
   return ForCalibrated(of, [](const ProfileEvidence&, const Metric& metric) -> Findings {
     if (metric.over_calibrated == 0) return {};
-    const double share = BaseOf(metric) > 0 ? -metric.residue / BaseOf(metric) : 1;
+    const double share = metric.base() > 0 ? -metric.residue / metric.base() : 1;
     return {
         {static_cast<double>(metric.over_calibrated),
          std::max(kMinor, Graded(share, {.major = 0.05, .severe = 0.5})),

@@ -17,16 +17,14 @@ constexpr SeverityRow kSeverities[] = {
 
 const SeverityRow& RowOf(Severity severity) { return kSeverities[static_cast<size_t>(severity)]; }
 
-bool IsInsideCharacter(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
-
 // Shortens a text for the line of a head to its two ends, as a path may be in the middle. Requires
 // printable UTF-8, and cuts no character apart.
 std::string ShortFact(const std::string& text) {
   constexpr size_t kLongest = 80, kBegin = 47, kEnd = 30;
   if (text.size() <= kLongest) return text;
   size_t begin = kBegin, end = text.size() - kEnd;
-  while (begin > 0 && IsInsideCharacter(text[begin])) --begin;
-  while (end < text.size() && IsInsideCharacter(text[end])) ++end;
+  while (begin > 0 && profile::IsInsideCharacter(text[begin])) --begin;
+  while (end < text.size() && profile::IsInsideCharacter(text[end])) ++end;
   return text.substr(0, begin) + "..." + text.substr(end);
 }
 
@@ -88,10 +86,6 @@ Severity Graded(double value, const Limits& limits) {
   if (value >= limits.severe) return Severity::kSevere;
   if (value >= limits.major) return Severity::kMajor;
   return value >= limits.minor ? Severity::kMinor : Severity::kInfo;
-}
-
-std::string Counted(uint64_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
 }  // namespace jprof::reports

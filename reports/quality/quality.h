@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "reports/print/json_writer.h"
+#include "reports/print/units.h"
 
 namespace jprof::reports {
 
@@ -64,8 +65,5 @@ struct Limits {
   double minor = 1e300, major = 1e300, severe = 1e300;
 };
 Severity Graded(double value, const Limits& limits);
-
-// Returns "3 rows", "1 row".
-std::string Counted(uint64_t count, std::string_view one, std::string_view many);
 
 }  // namespace jprof::reports

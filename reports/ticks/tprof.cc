@@ -9,6 +9,7 @@
 #include "profile/files/printable_text.h"
 #include "reports/print/fit.h"
 #include "reports/print/formats.h"
+#include "reports/print/screen.h"
 #include "reports/print/units.h"
 #include "reports/quality/head.h"
 #include "reports/quality/quality_of.h"
@@ -253,18 +254,21 @@ Result<void> PrintScreen(model::Recording& recording, const model::TickTable& ta
   const Stanza& stanza =
       *std::ranges::find(Stanzas(), std::string_view("Process_Module_Symbol"), &Stanza::name);
   constexpr std::ptrdiff_t kLines = 30;
-  for (const double clip : {0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0}) {
-    const Result<std::string> text = PrintedText([&](Output& to) -> Result<void> {
+  const auto at = [&](double clip) {
+    return PrintedText([&](Output& to) -> Result<void> {
       Printer(recording, table, options, clip, to).Print(stanza);
       return {};
     });
-    if (!text) return std::unexpected(text.error());
-    if (std::ranges::count(*text, '\n') > kLines && clip < 50) continue;
-    out.Text(*text);
-    out.Print("{}all eight tables: jprof report --all, or jprof tprof --clip 0\n",
-              clip > 0 ? fmt::format("rows below {:g} % are not shown; ", clip) : "");
-    return {};
-  }
+  };
+  const double clip = SmallestShare([&](double percent) {
+    const Result<std::string> text = at(percent);
+    return text && std::ranges::count(*text, '\n') <= kLines;
+  });
+  const Result<std::string> text = at(clip);
+  if (!text) return std::unexpected(text.error());
+  out.Text(*text);
+  out.Print("{}all eight tables: jprof report --all, or jprof tprof --clip 0\n",
+            clip > 0 ? fmt::format("rows below {:g} % are not shown; ", clip) : "");
   return {};
 }
 

@@ -6,30 +6,14 @@
 #include "model/tree/flat.h"
 #include "model/values/statistics.h"
 #include "reports/print/fit.h"
+#include "reports/print/units.h"
 
 namespace jprof::reports {
-namespace {
-
-double Own(const model::Forest& forest, const model::MethodSum& sum) {
-  return forest.metrics.empty() ? static_cast<double>(sum.calls) : sum.self[0].base();
-}
-
-double Whole(const model::Forest& forest) {
-  return forest.metrics.empty() ? static_cast<double>(forest.calls)
-                                : forest.metrics[0].raw - forest.metrics[0].adjust;
-}
-
-}  // namespace
-
-std::string CountText(uint64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 std::vector<Hottest> HottestOf(model::Forest& forest, const Options& options) {
   std::vector<model::MethodSum> sums = model::SumByMethod(forest, /*with_cumulative=*/false);
-  const double whole = Whole(forest);
+  const double whole = model::WholeOf(forest);
   std::erase_if(sums, [&](const model::MethodSum& sum) {
-    return sum.method == profile::kRootMethod || !(Own(forest, sum) > 0) || !(whole > 0);
+    return sum.method == profile::kRootMethod || !(model::OwnOf(forest, sum) > 0) || !(whole > 0);
   });
   sums.resize(std::min(sums.size(), kHottest));
   const std::vector<model::MainCaller> callers = model::MainCallers(forest, sums);
@@ -37,11 +21,12 @@ std::vector<Hottest> HottestOf(model::Forest& forest, const Options& options) {
   for (size_t i = 0; i < sums.size(); ++i) {
     const bool sampled = forest.calls == 0 && sums[i].samples > 0;
     Hottest& hot = methods.emplace_back();
-    hot.share = model::PercentOf(Own(forest, sums[i]), whole);
+    hot.share = model::PercentOf(model::OwnOf(forest, sums[i]), whole);
     hot.name = forest.names.In(options.names, sums[i].method);
     hot.is_java = (forest.names.Parts(sums[i].method).flags & profile::kMethodNotJava) == 0;
-    hot.count = sampled ? CountText(sums[i].samples, "sample") : CountText(sums[i].calls, "call");
-    hot.note = model::AboveWholeText(forest, Own(forest, sums[i]));
+    hot.count = sampled ? Counted(sums[i].samples, "sample", "samples")
+                        : Counted(sums[i].calls, "call", "calls");
+    hot.note = model::AboveWholeText(forest, model::OwnOf(forest, sums[i]));
     if (callers[i].method == profile::kRootMethod) continue;
     hot.caller = forest.names.In(ShortOf(options.names), callers[i].method);
     hot.caller_share = callers[i].share;

@@ -25,9 +25,6 @@ struct Hottest {
   double caller_share = 0;  // the part of its exclusive value below that caller, 0 to 1
 };
 
-// Returns a number with what it counts: "3 calls" or "1 sample".
-std::string CountText(uint64_t count, std::string_view what);
-
 // Returns the hottest methods of a profile's tree.
 std::vector<Hottest> HottestOf(model::Forest& forest, const Options& options);
 

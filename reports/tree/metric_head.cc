@@ -20,7 +20,7 @@ std::string MeasuredText(std::span<const model::MetricTotals> metrics, size_t m)
                        RateText(metric.info));
   if (!metric.calibrated)
     return AmountText(metric, metric.raw) + " in all, with the profiler's own cost";
-  const double base = metric.raw - metric.adjust;
+  const double base = metric.base();
   const bool is_vague = metric.error > 0 && 2 * model::kDeviations95 * metric.error > base;
   const std::string left =
       is_vague
@@ -93,7 +93,7 @@ Value BaseValue(const model::MetricTotals& column, const model::Cell& cell) {
 }
 
 double PercentOfWhole(const model::MetricTotals& column, double raw) {
-  return std::max(model::PercentOf(raw, column.raw - column.adjust), 0.0);
+  return std::max(model::PercentOf(raw, column.base()), 0.0);
 }
 
 Head ForestHead(const model::Source& source, const model::Forest& forest, std::string_view report) {

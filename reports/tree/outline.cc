@@ -2,13 +2,26 @@
 
 #include <fmt/format.h>
 
-namespace jprof::reports {
+#include "reports/print/units.h"
 
+namespace jprof::reports {
 namespace {
 
 constexpr std::string_view kAdvice = "--all shows all, --legend explains the columns";
 
 }  // namespace
+
+std::string Before(Place place) {
+  constexpr uint32_t kMostIndent = 100;
+  std::string before(std::min(place.indent, kMostIndent), ' ');
+  if (place.callers > 0) before += fmt::format("+{} ", place.callers);
+  return before;
+}
+
+std::string RestName(size_t hidden, bool threads) {
+  return threads ? fmt::format("({})", Counted(hidden, "more thread", "more threads"))
+                 : fmt::format("({})", Counted(hidden, "more row", "more rows"));
+}
 
 std::string HiddenText(double percent) {
   if (percent <= 0) return "";

@@ -19,11 +19,9 @@
 
 #include "model/tree/node.h"
 #include "reports/print/options.h"
+#include "reports/print/screen.h"
 
 namespace jprof::reports {
-
-// The most rows of a tree or table that text shows by default: a screen, without the head.
-inline constexpr size_t kScreenRows = 22;
 
 // Returns the line below a tree or table that hides rows below `percent` of the whole, or an empty
 // text if it hides none.
@@ -32,14 +30,17 @@ std::string HiddenText(double percent);
 // stands for `what`, such as "method".
 std::string MoreText(size_t count, std::string_view what);
 
-// Text indents no deeper: the column LV has the level.
-inline constexpr uint32_t kMostIndent = 100;
-
 // Where text shows a node.
 struct Place {
   uint32_t indent = 0;   // the number of shown callers
   uint32_t callers = 0;  // folded ones, between this and the next shown one
 };
+
+// Returns what is before the name of a node: its indentation, up to a limit, as the column LV has
+// the level; and "+3 " for three folded callers.
+std::string Before(Place place);
+// Returns the name of a row that represents hidden ones: "(3 more rows)".
+std::string RestName(size_t hidden, bool threads = false);
 
 // `Nodes` is a vector of nodes that derive from model::Node and have a `level`.
 template <typename Nodes>
@@ -49,19 +50,19 @@ class Outline {
   // `percent` of the whole.
   using Keeps = std::function<bool(model::NodeIndex, double percent)>;
 
-  // Requires that `nodes` and `roots` outlive it. `weight` has the weight of each node with all
-  // below it. It may be empty if the format is for programs and the options limit no share.
+  // Requires that `nodes`, `roots` and `weight` outlive it. `weight` has the weight of each node
+  // with all below it. It may be empty if the format is for programs and the options limit no
+  // share.
   Outline(const Nodes& nodes, std::span<const model::NodeIndex> roots, const Options& options,
-          std::vector<double> weight, Keeps keeps)
+          std::span<const double> weight, Keeps keeps)
       : nodes_(nodes),
         roots_(roots),
-        weight_(std::move(weight)),
+        weight_(weight),
         keeps_(std::move(keeps)),
         depth_(options.all ? UINT32_MAX : options.depth),
         folds_(options.for_people() && !options.all) {
-    for (double& one : weight_) one = std::isnan(one) ? 0 : one;  // a damaged table
     if (!weight_.empty()) {
-      for (const model::NodeIndex root : roots) whole_ += weight_[root];
+      for (const model::NodeIndex root : roots) whole_ += WeightOf(root);
     }
     Limit(options.percent());
     if (options.fits_screen()) FitScreen();
@@ -103,6 +104,9 @@ class Outline {
     double first = 0;  // the weight of the first of the folded callers that the node ends
   };
 
+  // A NaN, which a damaged table can cause, counts as 0.
+  double WeightOf(size_t node) const { return std::isnan(weight_[node]) ? 0 : weight_[node]; }
+
   Level Entered(model::NodeIndex node, const Level& parent) const {
     Level level = {.place = parent.below};
     if (!folds_) {
@@ -110,7 +114,7 @@ class Outline {
       ++level.below.indent;
       return level;
     }
-    level.first = parent.folds ? parent.first : weight_[node];
+    level.first = parent.folds ? parent.first : WeightOf(node);
     level.folds = Folds(node, level.first);
     level.below = level.folds ? Place{level.place.indent, level.place.callers + 1}
                               : Place{level.place.indent + 1, 0};
@@ -129,7 +133,7 @@ class Outline {
     large_.resize(nodes_.size());
     for (size_t i = nodes_.size(); i-- > 0;) {
       const auto node = static_cast<model::NodeIndex>(i);
-      large_[i] = large_[i] || IsHeavy(weight_[i]) || keeps_(node, percent_);
+      large_[i] = large_[i] || IsHeavy(WeightOf(i)) || keeps_(node, percent_);
       if (large_[i] && nodes_[i].parent != model::kNoNode) large_[nodes_[i].parent] = true;
     }
   }
@@ -145,7 +149,7 @@ class Outline {
       if (only != model::kNoNode) return false;
       only = child;
     }
-    return only != model::kNoNode && first - weight_[only] < threshold_ && !keeps_(node, percent_);
+    return only != model::kNoNode && first - WeightOf(only) < threshold_ && !keeps_(node, percent_);
   }
 
   bool ShowsRest(model::NodeIndex node) const {
@@ -153,7 +157,7 @@ class Outline {
     double weight = 0;
     for (model::NodeIndex child = nodes_[node].first_child; child != model::kNoNode;
          child = nodes_[child].next) {
-      if (Hides(child)) weight += weight_[child];
+      if (Hides(child)) weight += WeightOf(child);
     }
     return !(threshold_ > 0 && weight < threshold_);
   }
@@ -163,12 +167,10 @@ class Outline {
   // to share, only the first levels are shown.
   void FitScreen() {
     if (!(whole_ > 0)) return FitDepth();
-    constexpr std::array kShares = {0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0};
-    const auto fits = std::ranges::partition_point(kShares, [this](double percent) {
+    Limit(SmallestShare([this](double percent) {
       Limit(percent);
-      return !RowsFit();
-    });
-    Limit(fits == kShares.end() ? kShares.back() : *fits);
+      return RowsFit();
+    }));
   }
   void FitDepth() {
     if (RowsFit()) return;
@@ -189,7 +191,7 @@ class Outline {
 
   const Nodes& nodes_;
   std::span<const model::NodeIndex> roots_;
-  std::vector<double> weight_;
+  std::span<const double> weight_;
   Keeps keeps_;
   uint32_t depth_;
   bool folds_;

@@ -1,7 +1,5 @@
 #include "reports/tree/tree_report.h"
 
-#include <algorithm>
-
 #include "reports/print/formats.h"
 #include "reports/quality/quality_of.h"
 #include "reports/tree/header.h"
@@ -15,8 +13,7 @@ void PrintTreeHead(NamedTree& tree, std::string_view report, Output& out) {
 }
 
 Value TreeRow::MarkedName() const {
-  buffer.assign(std::min(shown.place.indent, kMostIndent), ' ');
-  if (shown.place.callers > 0) buffer += fmt::format("+{} ", shown.place.callers);
+  buffer = Before(shown.place);
   if (shown.row != model::kNoNode) buffer += type == '-' ? "--" : std::string{type, ':'};
   buffer += tree.ShownName(shown);
   if (shown.level == 0 && tid != 0) buffer += fmt::format(" (tid {})", tid);

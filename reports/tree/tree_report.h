@@ -41,14 +41,9 @@ class NamedTree {
   }
   // Returns the name that text shows, in the form of the options. It is valid until the next call.
   std::string_view ShownName(const ShownRow& shown) {
-    if (shown.row == model::kNoNode) {
-      return text_ =
-                 fmt::format("({} more {}{})", shown.hidden, shown.parent == 0 ? "thread" : "row",
-                             shown.hidden == 1 ? "" : "s");
-    }
+    if (shown.row == model::kNoNode) return text_ = RestName(shown.hidden, shown.parent == 0);
     const profile::MethodId method = forest.rows.rows[shown.row].method;
-    if (method == profile::kRootMethod) return Name(shown);
-    return text_ = forest.names.In(options.names, method);
+    return method == profile::kRootMethod ? Name(shown) : forest.names.In(options.names, method);
   }
 
   model::Source& source;

@@ -1,23 +1,27 @@
 #include "reports/tree/walk.h"
 
+#include <algorithm>
+
 namespace jprof::reports {
 
 Walk::Walk(const model::Forest& forest, const Options& options)
     : forest_(forest),
       rows_(forest.rows),
       options_(options),
-      outline_(rows_.rows, rows_.roots, options, Weight(),
+      cumulative_(Inclusive()),
+      outline_(rows_.rows, rows_.roots, options,
+               cumulative_.empty() ? std::span<const double>() : cumulative_.front(),
                [this](model::NodeIndex row, double percent) { return Keeps(row, percent); }),
       fold_cells_(forest.metric_count()),
-      shown_cumulative_(forest.metric_count()) {
-  if (!options.cumulative && !options.for_people()) return;
-  for (size_t m = 0; m < forest.metric_count(); ++m)
-    cumulative_.push_back(model::Cumulative(rows_, m));
-}
+      shown_cumulative_(std::min(cumulative_.size(), forest.metric_count())) {}
 
-std::vector<double> Walk::Weight() const {
-  const bool needs = options_.for_people() || options_.percent() > 0;
-  return needs ? model::Cumulative(rows_, 0) : std::vector<double>();
+std::vector<std::vector<double>> Walk::Inclusive() const {
+  const bool shown = options_.cumulative || options_.for_people();
+  std::vector<std::vector<double>> values;
+  if (shown || options_.percent() > 0) values.push_back(model::Cumulative(rows_, 0));
+  for (size_t m = 1; m < rows_.metric_count && shown; ++m)
+    values.push_back(model::Cumulative(rows_, m));
+  return values;
 }
 
 // Returns whether a row is shown in spite of a small value: a row that was large before the
@@ -40,8 +44,9 @@ ShownRow Walk::Shown(model::NodeIndex index, Place place) const {
   shown.samples = row.samples;
   shown.dispatches = row.dispatches;
   shown.cells = rows_.metric_count > 0 ? &rows_.cell(index, 0) : nullptr;
-  for (size_t m = 0; m < cumulative_.size(); ++m) shown_cumulative_[m] = cumulative_[m][index];
-  if (!cumulative_.empty()) shown.cumulative = shown_cumulative_.data();
+  for (size_t m = 0; m < shown_cumulative_.size(); ++m)
+    shown_cumulative_[m] = cumulative_[m][index];
+  if (!shown_cumulative_.empty()) shown.cumulative = shown_cumulative_.data();
   return shown;
 }
 
@@ -71,8 +76,9 @@ ShownRow Walk::EndFold() {
   fold_.id = static_cast<uint32_t>(rows_.rows.size()) + ++folded_rows_;
   model::SetSamplingErrors(forest_.metrics, fold_cells_.data());
   fold_.cells = fold_cells_.data();
-  for (size_t m = 0; m < cumulative_.size(); ++m) shown_cumulative_[m] = fold_cells_[m].base();
-  if (!cumulative_.empty()) fold_.cumulative = shown_cumulative_.data();
+  for (size_t m = 0; m < shown_cumulative_.size(); ++m)
+    shown_cumulative_[m] = fold_cells_[m].base();
+  if (!shown_cumulative_.empty()) fold_.cumulative = shown_cumulative_.data();
   return fold_;
 }
 

@@ -47,7 +47,8 @@ class Walk {
   double percent() const { return outline_.percent(); }
 
  private:
-  std::vector<double> Weight() const;
+  // Returns the inclusive values that are shown, or only those by which rows are hidden.
+  std::vector<std::vector<double>> Inclusive() const;
   bool Keeps(model::NodeIndex row, double percent) const;
   void Accumulate(model::NodeIndex row);
   ShownRow Shown(model::NodeIndex row, Place place) const;
@@ -59,7 +60,8 @@ class Walk {
   const model::Forest& forest_;
   const model::Rows& rows_;
   const Options& options_;
-  std::vector<std::vector<double>> cumulative_;  // [metric][row], for --cumulative
+  // [metric][row]; without metrics the calls. The first ones decide what is hidden.
+  std::vector<std::vector<double>> cumulative_;
   Outline<std::vector<model::Row>> outline_;
   uint32_t folded_rows_ = 0;
   // These are the row being folded and its values for the visitor.

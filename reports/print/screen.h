@@ -1,0 +1,25 @@
+// States how much text shows by default: what fits a screen.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace jprof::reports {
+
+// The shares of the whole, in percent, below which text may hide rows to fit a screen.
+inline constexpr std::array kShares = {0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0};
+
+// Returns the smallest of these shares with which the text fits(share) a screen, or the largest if
+// none is enough. The more is hidden, the less is shown.
+template <typename Fits>
+double SmallestShare(const Fits& fits) {
+  const auto share =
+      std::ranges::partition_point(kShares, [&](double percent) { return !fits(percent); });
+  return share == kShares.end() ? kShares.back() : *share;
+}
+
+// The most rows of a tree or table that text shows by default: a screen, without the head.
+inline constexpr size_t kScreenRows = 22;
+
+}  // namespace jprof::reports
