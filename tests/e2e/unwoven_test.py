@@ -94,7 +94,7 @@ def malformed(lab):
     if (losses["unwoven_methods"], losses["unwoven_classes"]) != (0, 1):
         failures.append(f"losses: {losses}")
     for text in texts:
-        line = " ".join(text[text.find("1 classes could not be changed"):].split())
+        line = " ".join(text[text.find("could not be changed"):].split())
         if "--counter probe counts them): Junk" not in line:
             failures.append(f"not named in: {text[-700:]}")
     return failures
