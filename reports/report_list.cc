@@ -44,8 +44,8 @@ constexpr ColumnHelp kLogRtColumns[] = {
     {"P-SAMPLES",
      "of the counted run of a combined profile: samples in this context alone, in all sampled "
      "runs"},
-    {"P-SELF", "the same: production time of one run in this context alone (`report combined`)"},
-    {"P-CUM", "the same: production time of one run in it with all that it called"},
+    {"P-SELF", "the same: mean production time of a run in this context alone (`report combined`)"},
+    {"P-CUM", "the same: mean production time of a run in it with all that it called"},
     {"+-", "half of the 95 % interval of P-CUM"},
     {"P-CUM/CALL", "P-CUM of one call; `rX`: of one entry, as recursion was folded"},
     {"DS",
@@ -100,9 +100,9 @@ constexpr ColumnHelp kCombinedColumns[] = {
     {"CALLS", "calls in the counted run: exact; `-`: not a Java method, cannot be counted"},
     {"SAMPLES", "taken in this context alone, in all sampled runs together"},
     {"SELF",
-     "time of one run in this context alone, from the samples; `~X`: fewer than 10 samples, an "
+     "mean time of a run in this context alone, from the samples; `~X`: fewer than 10 samples, an "
      "estimate from the calls"},
-    {"CUM", "time of one run in it with all that it called"},
+    {"CUM", "mean time of a run in it with all that it called"},
     {"+-",
      "half of the 95 % interval: first of CUM, then of CUM/CALL; empty behind `<X`, behind `~X` "
      "the "

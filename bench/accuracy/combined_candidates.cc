@@ -14,7 +14,7 @@
 
 #include "model/combined/combined.h"
 #include "model/combined/shrinkage.h"
-#include "profile/read/combined.h"
+#include "shared/open_combined.h"
 
 namespace {
 
@@ -287,30 +287,8 @@ void Judge(const Tree& tree) {
   }
 }
 
-Result<Combined> Open(const std::string& directory) {
-  auto meta = jprof::profile::ReadCombined(directory);
-  if (!meta) return std::unexpected(meta.error());
-  std::ranges::stable_sort(meta->runs, {}, &jprof::profile::Run::role);
-  std::vector<Source> sources;
-  for (const jprof::profile::Run& run : meta->runs) {
-    auto reader = jprof::profile::Reader::Open(directory + "/" + run.profile);
-    if (!reader) return std::unexpected(reader.error());
-    sources.push_back({.reader = *std::move(reader)});
-    const std::string own = sources.back().reader.ReadCalibration();
-    if (auto table = jprof::calibrate::FromJson(own)) sources.back().table = *std::move(table);
-  }
-  if (sources.size() < 3) return jprof::WrongUse("{}: needs two sampled runs", directory);
-  Combined combined = {.meta = *std::move(meta),
-                       .directory = directory,
-                       .counted = std::move(sources.front()),
-                       .sampled = {}};
-  combined.sampled.assign(std::make_move_iterator(sources.begin() + 1),
-                          std::make_move_iterator(sources.end()));
-  return combined;
-}
-
 Result<void> JudgeProfile(const std::string& directory) {
-  auto combined = Open(directory);
+  auto combined = jprof::bench::OpenCombined(directory);
   if (!combined) return std::unexpected(combined.error());
   const auto view = LoadCombined(*combined);
   if (!view) return std::unexpected(view.error());

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "calibrate/store/run_history.h"
 #include "cli/commands/combined_output.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/profile_source.h"
@@ -144,6 +145,8 @@ profile::CombinedMeta Describe(const std::vector<Reader>& readers) {
                                 .start = readers.front().meta().start,
                                 .from = "combine",
                                 .command = readers.front().meta().command};
+  meta.usual =
+      calibrate::UsualSpreads(calibrate::ReadHistory(), calibrate::ProgramId(meta.command));
   for (size_t i = 0; i < readers.size(); ++i) {
     const Reader& reader = readers[i];
     profile::Run run = {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "calibrate/store/run_history.h"
 #include "cli/shared/pager.h"
 #include "cli/shared/profile_source.h"
 #include "cli/shared/usage_error.h"
@@ -22,7 +23,7 @@ constexpr size_t kEnoughRuns = 5;
 constexpr size_t kLongCommand = 200;
 
 bool IsWide(const model::CombinedView& view) {
-  const model::Estimate whole = view.times->Of(view.tree.AllSamples(0));
+  const model::Estimate whole = view.times->Of(view.tree.AllSamples(0), model::Part::kAll);
   return whole.high - whole.value > kWide * whole.value;
 }
 
@@ -43,6 +44,21 @@ std::string NextCommand(const model::Combined& combined, const model::CombinedVi
                      TypedCommand(combined.meta.command));
 }
 
+// Keeps how much the runs differed for later profiles, unless one of them ended in another way.
+void Remember(const model::Combined& combined, const model::CombinedView& view) {
+  if (combined.meta.from != "profile" || !view.times->knows_runs()) return;
+  const auto ended = [&](const model::RunSummary& run) {
+    return run.run.exit_status == view.sampled.front().run.exit_status;
+  };
+  if (!std::ranges::all_of(view.sampled, ended)) return;
+  const profile::RunSpreads& found = view.times->found();
+  const auto kept = calibrate::AddToHistory({.program = calibrate::ProgramId(combined.meta.command),
+                                             .total = found.total,
+                                             .share = found.share,
+                                             .own_share = found.own_share});
+  if (!kept) PrintError("how much the runs differ is not kept: " + kept.error().message);
+}
+
 }  // namespace
 
 Result<void> PrintCombinedReport(const std::filesystem::path& directory, std::FILE* to) {
@@ -50,6 +66,7 @@ Result<void> PrintCombinedReport(const std::filesystem::path& directory, std::FI
   if (!combined) return std::unexpected(combined.error());
   auto view = model::LoadCombined(*combined);
   if (!view) return std::unexpected(view.error());
+  Remember(*combined, *view);
   std::fflush(stdout);
   const reports::Options options = {.width = to == stdout ? TerminalWidth() : 0};
   reports::Output out(to, reports::ShowsColour(to));

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "calibrate/store/run_history.h"
 #include "cli/commands/combined_output.h"
 #include "cli/shared/choices.h"
 #include "cli/shared/commands.h"
@@ -31,7 +32,11 @@ Result<int> Profile(const CommandLine& line, ProfileArguments arguments, const C
   for (const std::string& note : sequence->notes) PrintError(note);
   const auto note = record::UncalibratedNote(sequence->runs.back().plan.options.mode);
   if (!note.empty()) PrintError(note);
-  const auto end = record::RunAll(*sequence, {.jprof = JPROF_VERSION, .command = command});
+  const auto end = record::RunAll(
+      *sequence,
+      {.jprof = JPROF_VERSION,
+       .command = command,
+       .usual = calibrate::UsualSpreads(calibrate::ReadHistory(), calibrate::ProgramId(command))});
   if (!end) return std::unexpected(end.error());
   if (end->combined) {
     if (auto printed = PrintCombinedReport(sequence->out, stderr); !printed)

@@ -53,7 +53,7 @@ struct CombinedView {
   std::vector<NodeIndex> context_of;
   bool calibrated = false;  // times of the counted run
 
-  // These are estimates for contexts with few samples, by context: ns of one run, alone and
+  // These are estimates for contexts with few samples, by context: mean ns of a run, alone and
   // with all below.
   std::vector<double> estimated_own, estimated_all;
 
@@ -64,8 +64,8 @@ struct CombinedView {
   uint64_t counted_contexts = 0, sampled_contexts = 0, common_contexts = 0;
 };
 
-// The times of a context in one run. Where its time may have been attributed to its caller, because
-// it was or could have been inlined, the intervals extend to the caller's own time.
+// The times of a context, means over runs. Where its time may have been attributed to its caller,
+// because it was or could have been inlined, the intervals extend to the caller's own time.
 struct ContextTimes {
   Estimate own, all;  // ns
   Estimate share;     // of all in the whole, from 0 to 1

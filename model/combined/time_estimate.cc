@@ -8,6 +8,21 @@
 namespace jprof::model {
 namespace {
 
+using profile::RunSpread;
+
+// Runs that follow one another are more alike than runs at other times: of the variance between
+// runs, these parts do not become less by more runs in a row (measured: docs/decisions/0040).
+constexpr double kTotalDrift = 0.5;
+constexpr double kShareDrift = 0.05;
+
+// A usual dispersion, which counts as that of so many contexts.
+constexpr double kUsualDispersion = 0.7;
+constexpr double kUsualContexts = 20;
+constexpr double kLeastDispersion = 0.05;
+
+// Contexts with fewer samples in a run show nothing of how runs differ.
+constexpr double kLeastSamples = 5;
+
 double Mean(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
@@ -19,113 +34,166 @@ double Variance(std::span<const double> values) {
   return sum / static_cast<double>(values.size() - 1);
 }
 
-// Returns the inclusive numbers of samples of distinct contexts. Left out are contexts with nearly
-// the same number as their caller, which would count one difference between runs several times, and
-// contexts with too few samples.
-std::vector<double> DistinctContexts(const CombinedTree& tree) {
+// Returns the numbers of samples of distinct contexts as if all runs had equally many. Left out are
+// contexts with nearly the same number as their caller, which would count one difference between
+// runs several times, and contexts with too few samples.
+RunSamples DistinctContexts(const CombinedTree& tree, Part part) {
   constexpr double kSame = 0.9;
-  constexpr double kLeast = 10;
-  std::vector<double> samples;
+  const size_t runs = tree.runs;
+  const std::span<const double> whole = tree.AllSamples(0);
+  RunSamples found = {.runs = runs};
+  std::vector<double> scaled(runs);
   for (size_t i = 1; i < tree.contexts.size(); ++i) {
-    const double own = Sum(tree.AllSamples(i));
-    const double parent = Sum(tree.AllSamples(tree.contexts[i].parent));
-    if (own < kLeast * static_cast<double>(tree.runs) || own > kSame * parent) continue;
-    for (size_t run = 0; run < tree.runs; ++run) samples.push_back(tree.AllSamples(i, run));
+    const std::span<const double> samples =
+        part == Part::kOwn ? tree.OwnSamples(i) : tree.AllSamples(i);
+    const double sum = Sum(samples);
+    if (sum < kLeastSamples * static_cast<double>(runs)) continue;
+    if (part == Part::kAll && sum > kSame * Sum(tree.AllSamples(tree.contexts[i].parent))) continue;
+    for (size_t run = 0; run < runs; ++run)
+      scaled[run] = whole[run] > 0 ? samples[run] * Mean(whole) / whole[run] : 0;
+    found.samples.insert(found.samples.end(), scaled.begin(), scaled.end());
+    found.outside.push_back(1 - Mean(scaled) / Mean(whole));
   }
-  return samples;
+  return found;
 }
 
-// Combines a relative spread that was found with `freedom` degrees of freedom with the usual one.
-double WithUsual(double found, double freedom, double usual) {
-  return std::sqrt((kPriorRuns * usual * usual + freedom * found * found) / (kPriorRuns + freedom));
+// A context's expected number of samples, times what is outside, and the variance between the runs.
+struct Moments {
+  double expected, variance;
+};
+
+std::vector<Moments> MomentsOf(const RunSamples& of) {
+  std::vector<Moments> moments;
+  for (size_t i = 0; i + of.runs <= of.samples.size(); i += of.runs) {
+    const std::span numbers = std::span(of.samples).subspan(i, of.runs);
+    const double expected = Mean(numbers) * (of.outside.empty() ? 1 : of.outside[i / of.runs]);
+    if (expected > 0) moments.push_back({expected, Variance(numbers)});
+  }
+  return moments;
 }
 
-// Returns half the interval of one run's difference from the mean of `runs`.
-double OneRunArm(double relative, double freedom, size_t runs) {
-  const boost::math::students_t student(kPriorRuns + freedom);
-  return boost::math::quantile(student, 0.975) * relative *
-         std::sqrt(1 + 1 / static_cast<double>(runs));
+// Does one step of the weighted least squares of dispersion * expected + squared * expected^2 to
+// the variances. A context's weight is the inverse of its variance's own variance, by the last
+// step.
+void Refine(const std::vector<Moments>& moments, double& dispersion, double& squared, bool both) {
+  double w2 = 0, w3 = 0, w4 = 0, v1 = 0, v2 = 0;
+  for (const auto& [n, variance] : moments) {
+    const double model = dispersion * n + squared * n * n, weight = 1 / (model * model);
+    w2 += weight * n * n;
+    w3 += weight * n * n * n;
+    w4 += weight * n * n * n * n;
+    v1 += weight * n * variance;
+    v2 += weight * n * n * variance;
+  }
+  const double determinant = w2 * w4 - w3 * w3;
+  if (both && determinant > 1e-9 * w2 * w4) {
+    dispersion = (v1 * w4 - v2 * w3) / determinant;
+    squared = (v2 * w2 - v1 * w3) / determinant;
+  } else if (w4 > 0) {
+    squared = (v2 - dispersion * w3) / w4;
+  }
+  if (both && squared <= 0) dispersion = v1 / w2;
+  if (both && dispersion < kLeastDispersion) {
+    dispersion = kLeastDispersion;
+    squared = (v2 - dispersion * w3) / w4;
+  }
+  squared = std::max(0.0, squared);
+}
+
+Variation Fitted(const RunSamples& of, bool both) {
+  constexpr int kSteps = 30;
+  const std::vector<Moments> moments = MomentsOf(of);
+  Variation found = {.contexts = moments.size()};
+  double squared = 0;
+  for (int step = 0; step < kSteps && !moments.empty(); ++step)
+    Refine(moments, found.dispersion, squared, both);
+  found.relative = std::sqrt(squared);
+  return found;
+}
+
+// Combines a spread with the usual one.
+RunSpread With(const RunSpread& usual, const RunSpread& found) {
+  const double freedom = usual.freedom + found.freedom;
+  if (!(freedom > 0)) return usual;
+  const double squares = usual.freedom * usual.relative * usual.relative +
+                         found.freedom * found.relative * found.relative;
+  return {std::sqrt(squares / freedom), freedom};
+}
+
+// Returns half the interval of the mean of `runs` runs in a row, relative.
+double MeanArm(const RunSpread& spread, size_t runs, double drift) {
+  const boost::math::students_t student(spread.freedom);
+  return boost::math::quantile(student, 0.975) * spread.relative *
+         std::sqrt(1 / static_cast<double>(runs) + drift);
 }
 
 }  // namespace
 
-double RelativeSpread(std::span<const double> samples, size_t runs,
-                      std::span<const double> outside) {
-  constexpr int kSteps = 20;
-  double squared = 0;
-  for (int step = 0; step < kSteps; ++step) {
-    double above = 0, below = 0;
-    for (size_t i = 0; i + runs <= samples.size(); i += runs) {
-      const std::span<const double> numbers = samples.subspan(i, runs);
-      const double mean = Mean(numbers), free = mean * (outside.empty() ? 1 : outside[i / runs]);
-      if (!(free > 0)) continue;
-      const double variance = mean + squared * free * free;
-      const double weight = free * free / (variance * variance);
-      above += weight * (Variance(numbers) - mean);
-      below += weight * free * free;
-    }
-    const double next = below > 0 ? std::max(0.0, above / below) : 0;
-    const bool settled = std::abs(next - squared) <= 1e-6 * next;
-    squared = next;
-    if (settled) break;
+Variation VariationOf(const RunSamples& of) { return Fitted(of, true); }
+
+Variation SpreadOf(const RunSamples& of) { return Fitted(of, false); }
+
+TimeModel::TimeModel(const CombinedTree& tree, const profile::RunSpreads& usual)
+    : period_ns_(tree.period_ns),
+      all_(std::span(tree.all_samples).first(tree.runs)),
+      spreads_(usual),
+      dispersion_(kUsualDispersion) {
+  found_ = {.total = {}, .share = {}, .own_share = {}};
+  if (knows_runs() && Sum(all_) > 0) {
+    const double freedom = static_cast<double>(tree.runs) - 1;
+    std::vector<double> times;
+    for (size_t run = 0; run < tree.runs; ++run) times.push_back(all_[run] * period_ns_[run]);
+    found_.total = {std::sqrt(Variance(times)) / Mean(times), freedom};
+    const Variation shares = VariationOf(DistinctContexts(tree, Part::kAll));
+    const Variation own = SpreadOf(DistinctContexts(tree, Part::kOwn));
+    const auto contexts = static_cast<double>(shares.contexts);
+    dispersion_ = (kUsualContexts * kUsualDispersion + contexts * shares.dispersion) /
+                  (kUsualContexts + contexts);
+    if (shares.contexts > 0) found_.share = {shares.relative, freedom};
+    if (own.contexts > 0) found_.own_share = {own.relative, freedom};
   }
-  return std::sqrt(squared);
+  spreads_.total = With(usual.total, found_.total);
+  spreads_.share = With(usual.share, found_.share);
+  spreads_.own_share = With(usual.own_share, found_.own_share);
+  total_arm_ = MeanArm(spreads_.total, tree.runs, kTotalDrift);
+  all_arm_ = MeanArm(spreads_.share, tree.runs, kShareDrift);
+  own_arm_ = MeanArm(spreads_.own_share, tree.runs, kShareDrift);
 }
 
-TimeModel::TimeModel(const CombinedTree& tree)
-    : period_ns_(tree.period_ns), all_(std::span(tree.all_samples).first(tree.runs)) {
-  if (!knows_runs()) return;
-  std::vector<double> times;
-  for (size_t run = 0; run < tree.runs; ++run) times.push_back(all_[run] * period_ns_[run]);
-  if (!(Mean(times) > 0)) return;
-  const double seen = std::sqrt(Variance(times)) / Mean(times);
-  const double own = static_cast<double>(tree.runs) - 1;
-  relative_total_ = WithUsual(seen, own, kUsualSpread);
-  total_arm_ = OneRunArm(relative_total_, own, tree.runs);
-  std::vector<double> samples = DistinctContexts(tree);
-  std::vector<double> outside(samples.size() / tree.runs, 1);
-  for (size_t i = 0; i < samples.size(); ++i) {
-    const double all = all_[i % tree.runs];
-    if (!(all > 0)) continue;
-    outside[i / tree.runs] -= samples[i] / all / static_cast<double>(tree.runs);
-    samples[i] *= Mean(all_) / all;
-  }
-  relative_share_ = WithUsual(RelativeSpread(samples, tree.runs, outside), own, kUsualShareSpread);
-  share_arm_ = OneRunArm(relative_share_, own, tree.runs);
+// Few samples are independent of each other, and so are those of a context alone.
+double TimeModel::DispersionOf(double samples, Part part) const {
+  constexpr double kFew = 10;
+  if (part == Part::kOwn || !(samples > kFew)) return 1;
+  return 1 + (dispersion_ - 1) * (1 - kFew / samples);
 }
 
-// Returns half the interval of one run's difference from the mean of all that were sampled.
-double TimeModel::ShareArm(double share) const { return share_arm_ * (1 - share); }
-
-Estimate TimeModel::Of(std::span<const double> samples) const {
-  const auto runs = static_cast<double>(samples.size());
-  double value = 0, all = 0, period = 0;
+Estimate TimeModel::Of(std::span<const double> samples, Part part) const {
+  double value = 0, whole = 0;
   for (size_t run = 0; run < samples.size(); ++run) {
-    value += samples[run] * period_ns_[run] / runs;
-    period += period_ns_[run] / runs;
-    all += samples[run];
+    value += samples[run] * period_ns_[run] / static_cast<double>(samples.size());
+    whole += all_[run] * period_ns_[run] / static_cast<double>(samples.size());
   }
-  const double one = all > 0 ? value / all : period / runs;
-  Estimate estimate = Scaled(Poisson(all), one);
-  if (!knows_runs()) return estimate;
-  const double arm = value * std::hypot(total_arm_, ShareArm(ShareOf(samples).value));
-  estimate.low = std::max(0.0, value - std::hypot(value - estimate.low, arm));
-  estimate.high = value + std::hypot(estimate.high - value, arm);
-  return estimate;
+  // Without any sample, nothing is known but that less than some samples were due.
+  if (!(whole > 0))
+    return Scaled(Poisson(0), Mean(period_ns_) / static_cast<double>(samples.size()));
+  const Estimate share = ShareOf(samples, part);
+  const double arm = value * total_arm_;
+  return {value, std::max(0.0, value - std::hypot(whole * (share.value - share.low), arm)),
+          value + std::hypot(whole * (share.high - share.value), arm)};
 }
 
-Estimate TimeModel::ShareOf(std::span<const double> samples) const {
+Estimate TimeModel::ShareOf(std::span<const double> samples, Part part) const {
   double own = 0, all = 0, share = 0;
   for (size_t run = 0; run < samples.size(); ++run) {
     own += samples[run];
     all += all_[run];
     if (all_[run] > 0) share += samples[run] / all_[run] / static_cast<double>(samples.size());
   }
-  Estimate estimate = Wilson(own, all);
-  if (!knows_runs()) return estimate;
-  const double arm = share * ShareArm(share);
-  return {share, std::max(0.0, share - std::hypot(estimate.value - estimate.low, arm)),
-          std::min(1.0, share + std::hypot(estimate.high - estimate.value, arm))};
+  const double dispersion = DispersionOf(own, part);
+  const Estimate counted = Wilson(own / dispersion, all / dispersion);
+  const double arm = share * (1 - share) * share_arm(part);
+  return {share, std::max(0.0, share - std::hypot(counted.value - counted.low, arm)),
+          std::min(1.0, share + std::hypot(counted.high - counted.value, arm))};
 }
 
 }  // namespace jprof::model

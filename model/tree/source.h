@@ -16,7 +16,7 @@ namespace jprof::model {
 struct ProductionTime {
   bool known = false;  // false if it was added to another row
   double samples = 0;
-  Estimate time, all;                       // ns of one run, alone and with everything below
+  Estimate time, all;                       // mean ns of a run, alone and with everything below
   bool is_estimated = false;                // `estimated` is shown, as there are few samples
   double estimated = 0, estimated_all = 0;  // ns
   uint64_t calls = 0;

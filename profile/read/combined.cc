@@ -33,6 +33,37 @@ json ToJson(const Run& run) {
   return value;
 }
 
+json ToJson(const RunSpread& spread) {
+  return {{"relative", spread.relative}, {"freedom", spread.freedom}};
+}
+
+json ToJson(const RunSpreads& spreads) {
+  return {{"total", ToJson(spreads.total)},
+          {"share", ToJson(spreads.share)},
+          {"own_share", ToJson(spreads.own_share)},
+          {"profiles", spreads.profiles}};
+}
+
+// Reads a spread that intervals can be made of; any other keeps its default.
+void ReadSpread(const JsonFields& fields, const char* name, RunSpread& spread) {
+  constexpr double kMost = 1000;
+  RunSpread read;
+  const JsonFields values(fields.At(name));
+  values.Read("relative", read.relative);
+  values.Read("freedom", read.freedom);
+  if (read.relative > 0 && read.relative < kMost && read.freedom > 0 && read.freedom < kMost)
+    spread = read;
+}
+
+RunSpreads ParseSpreads(const JsonFields& fields) {
+  RunSpreads spreads;
+  ReadSpread(fields, "total", spreads.total);
+  ReadSpread(fields, "share", spreads.share);
+  ReadSpread(fields, "own_share", spreads.own_share);
+  fields.Read("profiles", spreads.profiles);
+  return spreads;
+}
+
 bool IsDirectoryName(std::string_view name) {
   return !name.empty() && name != "." && name != ".." && !name.contains('/') &&
          !name.contains('\0');
@@ -96,9 +127,14 @@ std::string SampledProfile(int number) { return fmt::format("sampled-{}", number
 std::string ToJson(const CombinedMeta& meta) {
   json runs = json::array();
   for (const Run& run : meta.runs) runs.push_back(ToJson(run));
-  const json root = {{"format", kRunsFormat}, {"jprof", meta.jprof},     {"start", meta.start},
-                     {"from", meta.from},     {"command", meta.command}, {"notes", meta.notes},
-                     {"runs", runs}};
+  const json root = {{"format", kRunsFormat},
+                     {"jprof", meta.jprof},
+                     {"start", meta.start},
+                     {"from", meta.from},
+                     {"command", meta.command},
+                     {"notes", meta.notes},
+                     {"runs", runs},
+                     {"usual_spread", ToJson(meta.usual)}};
   return root.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
@@ -120,6 +156,7 @@ CombinedMeta ParseCombined(std::string_view text, Damages& damages) {
   fields.Read("from", meta.from);
   meta.command = Texts(fields.At("command"));
   meta.notes = Texts(fields.At("notes"));
+  meta.usual = ParseSpreads(JsonFields(fields.At("usual_spread")));
   if (const json& runs = fields.At("runs"); runs.is_array()) {
     for (const json& run : runs) {
       if (auto parsed = ParseRun(JsonFields(run), damages)) meta.runs.push_back(*std::move(parsed));

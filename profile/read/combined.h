@@ -11,6 +11,7 @@
 
 #include "common/result.h"
 #include "profile/files/damage.h"
+#include "profile/read/run_spreads.h"
 
 namespace jprof::profile {
 
@@ -44,6 +45,7 @@ struct CombinedMeta {
   std::vector<std::string> command;
   std::vector<std::string> notes;  // about the profiles, printed by the report
   std::vector<Run> runs;           // in the order in which they ran
+  RunSpreads usual;                // how much runs differed in earlier profiles
   bool operator==(const CombinedMeta&) const = default;
 };
 

@@ -23,7 +23,7 @@ namespace {
 Head CombinedHead(const model::Combined& combined, const model::CombinedView& view) {
   double samples = 0;
   for (const model::RunSummary& run : view.sampled) samples += run.samples;
-  const model::Estimate time = view.times->Of(view.tree.AllSamples(0));
+  const model::Estimate time = view.times->Of(view.tree.AllSamples(0), model::Part::kAll);
   return {
       .report = "combined",
       .of = combined.directory,
@@ -34,7 +34,7 @@ Head CombinedHead(const model::Combined& combined, const model::CombinedView& vi
                                   view.counted.methods, view.counted_contexts, view.counted.how)},
           {"sampled", fmt::format("{}, {} samples; {}", Counted(view.sampled.size(), "run", "runs"),
                                   model::Rounded(samples), view.sampled.front().how)},
-          {"time", fmt::format("{} +- {} (95 %) of CPU time in one run", Duration(time.value),
+          {"time", fmt::format("{} +- {} (95 %) of CPU time, mean of a run", Duration(time.value),
                                Duration((time.high - time.low) / 2))}}};
 }
 
@@ -89,9 +89,9 @@ void JsonHead(const model::Combined& combined, const model::CombinedView& view, 
   json.Member("generated_calls", view.tree.folded.calls);
   json.NumberMember("generated_samples", view.tree.folded.samples);
   json.Key("relative_total_spread");
-  view.times->knows_runs() ? json.Precise(view.times->relative_total(), 4) : (void)json.Null();
+  json.Precise(view.times->spreads().total.relative, 4);
   json.Key("relative_share_spread");
-  view.times->knows_runs() ? json.Precise(view.times->relative_share(), 4) : (void)json.Null();
+  json.Precise(view.times->spreads().share.relative, 4);
   json.Member("calibrated", view.calibrated);
   JsonQuality(QualityOf(combined, view), json);
 }

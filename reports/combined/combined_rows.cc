@@ -94,8 +94,9 @@ class CombinedWalk {
     row.place = place;
     hidden_name_ = fmt::format("(hidden: {} rows)", row.hidden);
     row.name = hidden_name_;
-    const model::Estimate time = view_.times->Of(row.samples);
-    row.times = {.own = time, .all = time, .share = view_.times->ShareOf(row.samples)};
+    const model::Estimate time = view_.times->Of(row.samples, model::Part::kAll);
+    row.times = {
+        .own = time, .all = time, .share = view_.times->ShareOf(row.samples, model::Part::kAll)};
     return row;
   }
 

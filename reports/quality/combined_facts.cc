@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "reports/print/units.h"
 #include "reports/quality/fact_row.h"
 #include "reports/quality/profile_facts.h"
 #include "reports/quality/quality_of.h"
@@ -57,16 +58,28 @@ Findings Unsampled(const CombinedEvidence& of) {
                        100 * of.view.calls_unsampled)}};
 }
 
+// Returns what the usual differences between runs are known from.
+std::string LearnedFrom(const profile::RunSpreads& usual) {
+  if (usual.profiles == 0) return "that of ten programs on a virtual machine";
+  return fmt::format("learned from {} on this machine",
+                     Counted(usual.profiles, "earlier profile", "earlier profiles"));
+}
+
 Findings Spread(const CombinedEvidence& of) {
+  const profile::RunSpreads& spreads = of.view.times->spreads();
+  const std::string differ =
+      fmt::format("{:.1f} % in their total, {:.1f} % in a context's share",
+                  100 * spreads.total.relative, 100 * spreads.share.relative);
   if (!of.view.times->knows_runs()) {
-    return {{0, kMajor, "one sampled run: intervals have counting statistics only",
-             "the difference between runs is not known"}};
+    return {{0, kMajor, "one sampled run: how much runs differ is not known",
+             fmt::format("intervals contain the usual difference, {}: {}",
+                         LearnedFrom(of.combined.meta.usual), differ)}};
   }
-  const double total = of.view.times->relative_total();
-  return {{total, Graded(total, {.minor = 0.2, .major = 0.5}),
-           fmt::format("runs differ by {:.1f} % in their total, {:.1f} % in a context's share",
-                       100 * total, 100 * of.view.times->relative_share()),
-           "the intervals contain it, besides counting statistics"}};
+  return {{spreads.total.relative, Graded(spreads.total.relative, {.minor = 0.2, .major = 0.5}),
+           "runs differ by " + differ,
+           fmt::format("by these runs and the usual difference, {}; the intervals contain it, "
+                       "besides counting statistics",
+                       LearnedFrom(of.combined.meta.usual))}};
 }
 
 Findings Runs(const CombinedEvidence& of) {
@@ -88,7 +101,7 @@ constexpr FactRow<CombinedEvidence> kCombinedFacts[] = {
      "These contexts have times but no calls: the program took other paths in the counted run.",
      "jprof report combined --format csv PROFILE lists them: counted is no."},
     {"one_run", Spread,
-     "How much runs differ widens every interval: with one run, another run may be outside them.",
+     "How much runs differ widens every interval. The more runs, the better it is known.",
      "jprof profile --runs 3, or more"},
     {"samples", FewSamples, kSamplesMeaning,
      "jprof profile --runs N with more runs, or a higher --rate"},

@@ -75,8 +75,6 @@ void DescribeRuns(const model::CombinedView& view, ViewData& data) {
   data.Note(
       "a method that was or may have been inlined can have had a part of its caller's own time: "
       "jprof report combined contains it in +-");
-  if (!view.times || !view.times->knows_runs())
-    data.Note("one sampled run: +- is without the differences between runs");
 }
 
 }  // namespace
@@ -107,9 +105,11 @@ Result<ViewData> ViewOf(model::Combined& combined) {
                       {"period", view->tree.period_ns.front()},
                       {"period_unit", "ns"},
                       {"has_error", true}}};
-  if (view->times && view->times->knows_runs()) {
-    data["metrics"][kTime]["run_arms"] = {view->times->total_arm(), view->times->share_arm()};
-  }
+  data["metrics"][kTime]["between_runs"] = {
+      {"total", view->times->total_arm()},
+      {"share", view->times->share_arm(model::Part::kAll)},
+      {"own_share", view->times->share_arm(model::Part::kOwn)},
+      {"dispersion", view->times->dispersion()}};
   data["threads"].push_back("(all threads)");
   data["trees"].push_back(Describe(tree, "", data));
   data["methods"] = data.AddNames(names.all());

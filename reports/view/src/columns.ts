@@ -1,9 +1,8 @@
 // Makes the columns that tables of rows and of methods share.
 
 import {
-  formatError, formatPercent, formatUncertain, formatValue, isWithinError, signed,
+  formatError, formatPercent, formatUncertain, formatValue, isWithinError, ofAlone, signed, type Kind,
 } from "./model/format.js";
-import type { ProfileQuantity } from "./model/metrics.js";
 import type { Model } from "./model/model.js";
 import type { Amounts, Tree } from "./model/tree.js";
 import type { Column } from "./table.js";
@@ -48,7 +47,7 @@ export function valueColumns(model: Model, source: ColumnSource): ValueColumn[] 
   if (info.metric) {
     columns.push(...uncertain("self", name.length > 10 ? "self" : `self ${name}`,
                               `${name} of it alone, without what it calls`, self,
-                              source.error(quantity), info));
+                              source.error(quantity), ofAlone(info)));
     if (oldQuantity >= 0) columns.push(...differences(model, source));
     columns.push(...uncertain("cum", "cumulative", `${name} with all that it calls`, cum,
                               source.cumError(quantity), info));
@@ -85,11 +84,11 @@ function perCallColumn(model: Model, source: ColumnSource, calls: number): Value
                                 : ["self/call", `${name} of it alone, per call`];
   const isEmpty = (id: number) => n[id] === 0 || (value[id] === 0 && !error?.[id]);
   return numeric("percall", title!, help!, perCall, (id) => (isEmpty(id)
-    ? "" : formatUncertain(value[id]!, error?.[id] ?? 0, info, n[id]!)));
+    ? "" : formatUncertain(value[id]!, error?.[id] ?? 0, isWhole ? info : ofAlone(info), n[id]!)));
 }
 
 function uncertain(key: string, title: string, help: string, value: Float64Array,
-                   error: ArrayLike<number> | null, info: ProfileQuantity): ValueColumn[] {
+                   error: ArrayLike<number> | null, info: Kind): ValueColumn[] {
   const main = numeric(key, title, help, value, (id) => (value[id] === 0 && !error?.[id]
     ? "" : formatUncertain(value[id]!, error?.[id] ?? 0, info)), 6);
   if (!error || !Array.prototype.some.call(error, (one: number) => one > 0)) return [main];

@@ -1,7 +1,7 @@
 // Formats one line about a row or a method: its name, type and values.
 
 import { el, methodName, pair } from "./dom.js";
-import { formatPercent, formatUncertain, formatValue } from "./model/format.js";
+import { formatPercent, formatUncertain, formatValue, ofAlone } from "./model/format.js";
 import type { Model } from "./model/model.js";
 import { TYPE_NAMES } from "./model/names.js";
 import { oldOf } from "./model/metrics.js";
@@ -17,10 +17,10 @@ export function describeRow(model: Model, tree: Tree, row: number): (Node | stri
   const letter = String.fromCharCode(tree.type[row]!);
   const info = model.quantities[quantity]!;
   const parts: [string, string][] = [];
-  const amount = (value: number, error: number) =>
-    formatUncertain(value, error, info);
+  const amount = (value: number, error: number) => formatUncertain(value, error, info);
   parts.push([`self ${info.label}`,
-              amount(tree.self(quantity)[row]!, tree.error(quantity)?.[row] ?? 0)]);
+              formatUncertain(tree.self(quantity)[row]!, tree.error(quantity)?.[row] ?? 0,
+                              ofAlone(info))]);
   parts.push(["cumulative",
               amount(tree.cum(quantity)[row]!, tree.cumError(quantity)?.[row] ?? 0)]);
   const before = oldOf(model.quantities, quantity);

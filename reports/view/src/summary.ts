@@ -2,7 +2,7 @@
 
 import { byId, el, pair } from "./dom.js";
 import { callsText } from "./details.js";
-import { formatPercent, formatUncertain, formatValue } from "./model/format.js";
+import { formatPercent, formatUncertain, formatValue, ofAlone } from "./model/format.js";
 import { TYPE_NAMES } from "./model/names.js";
 import { matchedSum } from "./model/search.js";
 import { showQuality } from "./quality.js";
@@ -79,7 +79,7 @@ export class Summary {
       const link = el("button", { type: "button", title: names.shown(method), class: "hot",
                                   "data-name": names.of(method) },
         el("span", { class: "number" },
-           formatUncertain(self[id]!, error?.[id] ?? 0, info)),
+           formatUncertain(self[id]!, error?.[id] ?? 0, ofAlone(info))),
         el("span", { class: "number bar", style: `--part:${(100 * self[id]!) / largest}%` },
            `${formatPercent(self[id]!, total)} %`),
         el("span", { class: "number soft" },

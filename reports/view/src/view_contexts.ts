@@ -3,7 +3,7 @@
 
 import { el } from "./dom.js";
 import {
-  formatError, formatPercent, formatUncertain, formatValue, INTERVAL, signed,
+  formatError, formatPercent, formatUncertain, formatValue, INTERVAL, ofAlone, signed,
 } from "./model/format.js";
 import { sortIds, widthOf, type ValueColumn } from "./columns.js";
 import { contexts, type ContextRow } from "./model/methods.js";
@@ -103,10 +103,10 @@ export class ContextsView implements View {
     }
     this.columns.push(
       column("self", "self", "Of this context alone", (one) => one.value,
-             (one) => formatUncertain(one.value, one.error, info)),
+             (one) => formatUncertain(one.value, one.error, ofAlone(info))),
       ...(rows.some((one) => one.error > 0)
         ? [column("error", "+-", "Half of the 95 % interval of self", (one) => one.error,
-                  (one) => formatError(one.value, one.error, info))] : []),
+                  (one) => formatError(one.value, one.error, ofAlone(info)))] : []),
       column("share", "% of it", "In percent of the method's self", (one) => one.value,
              (one) => formatPercent(one.value, self)));
     if (calls >= 0) {

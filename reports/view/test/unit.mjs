@@ -85,6 +85,22 @@ test("data: what the generator writes is read again", async () => {
   assert.throws(() => short.text(file.header.methods), /damaged/);
 });
 
+// model/combined/time_estimate.h has the formula.
+test("data: what several runs add to intervals", () => {
+  const file = new view.DataFile(makeData({ rows: 500, kind: "combined" }).bytes.buffer.slice(0));
+  const { tree, quantities } = view.readTree(file);
+  const time = quantities.find((one) => one.name === "production time");
+  const total = tree.total(quantities.indexOf(time));
+  near(time.runArm(total), 0.04, "the whole has no share that could differ");
+  near(time.runArm(total / 4), Math.hypot(0.04, 0.03 * 0.75), "with all that it calls");
+  near(view.ofAlone(time).runArm(total / 4), Math.hypot(0.04, 0.3 * 0.75), "alone");
+  near(time.dispersion(total / 4, 5), 0.75, "few samples are independent");
+  near(time.dispersion(total / 4, 20), 0.75 * 0.75, "many are more regular");
+  near(view.ofAlone(time).dispersion(total / 4, 20), 0.75, "alone: independent");
+  const samples = quantities.find((one) => one.name === "samples");
+  assert.equal(view.ofAlone(samples), samples);
+});
+
 test("cumulative values are sums over subtrees; children, depth and roots", () => {
   for (const tree of TREES) {
     const cum = tree.cum(1);
@@ -599,6 +615,8 @@ test("numbers: units, separators, intervals", () => {
   assert.equal(view.formatError(1000, 100, sampled), "197 ns");
   // With runs that differ by a tenth: from hypot(178, 100) below to hypot(216, 100) above.
   assert.equal(view.formatError(1000, 100, { ...sampled, runArm: () => 0.1 }), "221 ns");
+  // Samples that are four times as regular as independent ones have half the interval.
+  assert.equal(view.formatError(1000, 100, { ...sampled, dispersion: () => 0.25 }), "98.1 ns");
   // A number of samples is known, also where it says little.
   assert.equal(view.formatUncertain(100, 10, samples), "100");
   assert.equal(view.formatUncertain(1, 1, samples), "1");

@@ -33,7 +33,8 @@ CombinedMeta FullRuns() {
                 .profile = "counted",
                 .cpu_seconds = 3,
                 .output = Run::Output::kEqual},
-               {.role = Run::Role::kSampled, .profile = "sampled-3", .output_note = "a terminal"}}};
+               {.role = Run::Role::kSampled, .profile = "sampled-3", .output_note = "a terminal"}},
+      .usual = {.total = {0.125, 7}, .share = {0.25, 3.5}, .own_share = {0.5, 2}, .profiles = 9}};
 }
 
 CombinedMeta ParsedRuns(std::string_view text, std::string* damage = nullptr) {

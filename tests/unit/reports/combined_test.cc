@@ -425,15 +425,16 @@ TEST(CombinedReport, TheListedColumnsAreThePrintedOnes) {
   EXPECT_EQ(listed, heading);
 }
 
-TEST(CombinedReport, WithOneSampledRunTheIntervalIsOfCountsOnly) {
+TEST(CombinedReport, WithOneSampledRunTheIntervalHasTheUsualDifference) {
   const Printed printed = DemoCombined(1).Print({});
   ASSERT_TRUE(printed.result);
-  EXPECT_TRUE(printed.text.contains("counting statistics only")) << printed.text;
-  EXPECT_FALSE(DemoCombined(2).Print({}).text.contains("counting statistics only"));
+  EXPECT_TRUE(printed.text.contains("how much runs differ is not known")) << printed.text;
+  EXPECT_FALSE(DemoCombined(2).Print({}).text.contains("how much runs differ is not known"));
   const nlohmann::json root =
       nlohmann::json::parse(DemoCombined(1).Print({.format = Format::kJson}).text);
-  EXPECT_TRUE(root["relative_total_spread"].is_null());
-  EXPECT_TRUE(root["relative_share_spread"].is_null());
+  // One run alone shows no difference: these are the usual ones.
+  EXPECT_EQ(root["relative_total_spread"], 0.05);
+  EXPECT_EQ(root["relative_share_spread"], 0.07);
 }
 
 TEST(CombinedReport, ASampledRunWithoutSamplesIsPrinted) {

@@ -4,6 +4,14 @@ import { learnFrameKinds } from "./names.js";
 
 export type MetricKind = "time" | "count" | "samples" | "weighted";
 
+/** How runs differ: model/combined/time_estimate.h. The arms are halves of 95 % intervals, relative. */
+export interface BetweenRuns {
+  total: number;
+  share: number;      // of a context with all that it calls
+  own_share: number;  // of a context alone
+  dispersion: number;
+}
+
 export interface MetricInfo {
   name: string;
   unit: string;
@@ -14,7 +22,7 @@ export interface MetricInfo {
   exact?: boolean;
   has_error?: boolean;
   one_sample?: number;
-  run_arms?: [total: number, share: number];
+  between_runs?: BetweenRuns;
 }
 
 export interface Section {

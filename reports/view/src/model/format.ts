@@ -49,8 +49,17 @@ export interface Kind {
   independent: boolean;  // values are sums of samples, so errors of rows add up as squares
   /** The amount that one sample represents in a row without samples. */
   oneSample?: number;
-  /** Half of the 95 % interval of the difference between runs, relative to the value. */
+  /** What several runs add to the interval: half of that of their difference, relative to the
+   * value, and the factor of the variance of that many samples. */
   runArm?: (value: number) => number;
+  dispersion?: (value: number, samples: number) => number;
+  /** The same for values of a context alone, where these differ. */
+  alone?: Kind;
+}
+
+/** Returns how values of a context alone are printed. */
+export function ofAlone(kind: Kind): Kind {
+  return kind.alone ?? kind;
 }
 
 /** The distances from a value to the ends of its 95 % interval. */
@@ -69,9 +78,10 @@ interface Uncertainty {
  * score interval of their number, which is right for few, too, and the difference between runs. */
 function armsOf(value: number, error: number, kind: Kind, oneSample: number): Arms {
   const perSample = !kind.independent ? 0 : value > 0 ? error * error / value : oneSample;
-  const shift = perSample * INTERVAL * INTERVAL / 2;
+  const dispersion = kind.dispersion && value > 0 ? kind.dispersion(value, value / perSample) : 1;
+  const shift = dispersion * perSample * INTERVAL * INTERVAL / 2;
   const arm = kind.runArm && value > 0 ? kind.runArm(value) * value : 0;
-  const counting = Math.hypot(INTERVAL * error, shift);
+  const counting = Math.hypot(INTERVAL * error * Math.sqrt(dispersion), shift);
   return { below: Math.hypot(counting - shift, arm), above: Math.hypot(counting + shift, arm) };
 }
 

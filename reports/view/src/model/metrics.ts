@@ -1,7 +1,7 @@
 // Provides the quantities of a profile (calls and metrics, of each side of a comparison), and what
 // the user computes from them. Tables and widths use a Measure: a quantity or a computed metric.
 
-import type { DataFile, Header, MetricInfo } from "./data.js";
+import type { BetweenRuns, DataFile, Header, MetricInfo } from "./data.js";
 import {
   evaluate, parseExpression, unitOf, type Node, type Quantity, type Side,
 } from "./expression.js";
@@ -12,12 +12,20 @@ export interface ProfileQuantity extends Quantity, Kind {
   metric: MetricInfo | null;  // null for calls
 }
 
-/** Combines differences between runs, as in model/combined/time_estimate.h: those of the whole time, and
- * those of the share of what is outside the value. */
-function runArmOf(metric: MetricInfo, total: () => number): Pick<Kind, "runArm"> {
-  if (!metric.run_arms) return {};
-  const [ofTotal, ofShare] = metric.run_arms;
-  return { runArm: (value) => Math.hypot(ofTotal, ofShare * (1 - value / total())) };
+const FEW_SAMPLES = 10;
+
+/** Combines differences between runs, as in model/combined/time_estimate.h: those of the whole time,
+ * and those of the share of what is outside the value. */
+function withRuns(kind: ProfileQuantity, runs: BetweenRuns | undefined,
+                  total: () => number): ProfileQuantity {
+  if (!runs) return kind;
+  const outside = (value: number) => Math.max(0, 1 - value / total());
+  const armOf = (share: number) =>
+    (value: number) => Math.hypot(runs.total, share * outside(value));
+  const alone = { ...kind, runArm: armOf(runs.own_share), dispersion: outside };
+  return { ...kind, alone, runArm: armOf(runs.share),
+           dispersion: (value, samples) =>
+             (1 + (runs.dispersion - 1) * Math.max(0, 1 - FEW_SAMPLES / samples)) * outside(value) };
 }
 
 /** Returns false for calibrated times, whose errors add up linearly (docs/REPORTS.md), and true for
@@ -46,14 +54,13 @@ export function readTree(file: DataFile): { tree: Tree; quantities: ProfileQuant
       const metric = header.metrics[index]!;
       const error = info.columns.error?.[i];
       const number = quantities.length;
-      quantities.push({
+      quantities.push(withRuns({
         name: metric.name, label: label(metric.name), side, metric,
         unit: /^(samples|calls|count|events)?$/.test(metric.unit) ? "" : metric.unit,
         whole: metric.kind === "samples" || metric.kind === "count",
         independent: isIndependent(metric),
         ...(metric.one_sample === undefined ? {} : { oneSample: metric.one_sample }),
-        ...runArmOf(metric, () => tree.total(number)),
-      });
+      }, metric.between_runs, () => tree.total(number)));
       selfs.push(file.f64(info.columns.self[i]!));
       errors.push(error ? file.f32(error) : null);
     });
