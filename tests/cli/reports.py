@@ -4,22 +4,19 @@
 
   reports.py JPROF
 """
-import contextlib
-import fcntl
 import json
 import os
-import pty
 import re
 import shutil
 import struct
 import subprocess
 import sys
 import tempfile
-import termios
 import time
 import unittest
 
 import made
+import terminal
 
 JPROF = os.path.abspath(sys.argv.pop(1))
 
@@ -215,22 +212,12 @@ class Made(unittest.TestCase):
         self.assertEqual(done.returncode, status, done)
         return done.stdout if status == 0 else done.stderr
 
-    def on_terminal(self, *words, columns=80, **environment):
+    def on_terminal(self, *words, columns=80, command=("report", "log-rt"), **environment):
         """What a terminal of so many columns shows of the report."""
-        ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        done = subprocess.Popen(
-            [JPROF, "report", "log-rt", self.profile, *words], cwd=self.folder, stdin=theirs,
-            stdout=theirs, stderr=theirs,
-            env={"HOME": self.folder, "PATH": os.environ["PATH"], "NO_COLOR": "1", **environment})
-        os.close(theirs)
-        text = b""
-        with contextlib.suppress(OSError):  # the other end is closed
-            while more := os.read(ours, 65536):
-                text += more
-        os.close(ours)
-        self.assertEqual(done.wait(timeout=600), 0, text)
-        return text.decode().replace("\r\n", "\n")
+        return terminal.run(
+            [JPROF, *command, self.profile, *words], columns, cwd=self.folder,
+            env={"HOME": self.folder, "PATH": os.environ["PATH"], "NO_COLOR": "1",
+                 **environment})[0]
 
     def test_a_terminal_has_a_pager_and_its_width(self):
         paged = self.on_terminal(TERM="xterm", PAGER="sed s/^/P:/")
