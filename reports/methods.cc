@@ -206,7 +206,9 @@ std::string HideSmall(const model::Forest& forest, const Options& options,
 }  // namespace
 
 Result<void> PrintMethods(model::Source& source, const Options& options, Output& out) {
-  Result<model::Forest> forest = model::LoadForest(source, options);
+  model::ForestOptions loaded = options;
+  loaded.pools = false;  // CTX counts the contexts of each thread
+  Result<model::Forest> forest = model::LoadForest(source, loaded);
   if (!forest) return std::unexpected(forest.error());
   std::vector<model::MethodSum> sums = model::SumByMethod(*forest, /*with_cumulative=*/true);
   const std::string above_whole = AboveWhole(*forest, sums);

@@ -7,6 +7,7 @@
 #include "model/tree/names.h"
 #include "model/tree/rows.h"
 #include "model/tree/source.h"
+#include "model/tree/thread_groups.h"
 #include "profile/merge/spread.h"
 
 namespace jprof::model {
@@ -38,6 +39,7 @@ inline double InUnit(const MetricTotals& column, double raw) { return raw * colu
 struct Forest {
   Rows rows;
   Names names;
+  ThreadGroups groups;  // whose trees are one
   std::vector<MetricTotals> metrics;
   uint64_t calls = 0;    // of all rows
   uint64_t samples = 0;  // of all rows and events
@@ -47,6 +49,11 @@ struct Forest {
   std::vector<size_t> spread_columns;  // the column of each metric in `spread`
 
   size_t metric_count() const { return metrics.size(); }
+  // Returns the threads whose trees the root's is, or null if each thread is by itself.
+  const ThreadGroup* GroupOf(NodeIndex root) const {
+    if (groups.of_thread.empty()) return nullptr;
+    return &groups.groups[groups.of_thread[IndexOf(rows.rows[root].thread)]];
+  }
 };
 
 // Fails if the profile has no call tree (it is a trace), or no metric of the name that the

@@ -17,7 +17,8 @@ inline model::NameForm ShortOf(model::NameForm form) {
 
 struct Options {
   Format format = Format::kText;
-  bool merged = false;  // all threads as one tree
+  bool merged = false;    // all threads as one tree
+  bool separate = false;  // text shows the threads of a pool each by itself, as other formats do
   // The order of siblings. By default text has the largest first, and other formats of most reports
   // the first called first.
   std::optional<model::Sort> sort;
@@ -49,7 +50,11 @@ struct Options {
 
   // Returns what to load for the report.
   operator model::ForestOptions() const {
-    return {.merged = merged, .sort = sort, .by_cumulative = cumulative, .metric = metric};
+    return {.merged = merged,
+            .pools = for_people() && !all && !separate && !merged,
+            .sort = sort,
+            .by_cumulative = cumulative,
+            .metric = metric};
   }
 };
 

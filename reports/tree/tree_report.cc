@@ -72,7 +72,7 @@ void PrintTree(NamedTree& tree, TreeColumns& columns, Section head, Output& out)
   for (const model::NodeIndex root : tree.forest.rows.roots) {
     if (walk.HidesThread(root)) continue;
     const uint32_t tid = tree.TidOf(root);
-    writer->BeginGroup(tid, tree.merged() ? "(all threads)" : tree.ThreadOf(root).name);
+    writer->BeginGroup(tid, tree.RootName(root));
     walk.Thread(root, [&](const ShownRow& shown) { return write(shown, tid); });
     writer->EndGroup();
   }
