@@ -150,6 +150,9 @@ try {
     const first = await page.locator("#panel-methods .trow .name").first().getAttribute("title");
     assert.equal(first, hottestShown, "the table begins with the hottest method");
     await shot("08-methods");
+    for (const cell of await page.locator("#panel-methods .edges td:not(.name)").all()) {
+      assert.ok(await cell.evaluate((one) => one.scrollWidth <= one.clientWidth), "a number is cut");
+    }
     await page.click('#panel-methods .thead button[data-key="contexts"]');
     await page.click('#panel-methods .thead button[data-key="self"]');
   });
