@@ -307,8 +307,7 @@ Action ReportCommand(CommandLine line, const Command&) {
   line.Option("profile", arguments->directory, "PROFILE",
               "The profile's directory; the newest *.jprof here if left out");
   line.Option("--format", arguments->format, AllFormatNames(),
-              "One of " + reports::FormatNames(reports::kAllFormats) +
-                  "; text is the default, and not every report has all");
+              "The format (default text); not every report has all");
   line.Option("--threads", arguments->threads, "separate|merged",
               "separate, or merged: all threads as one tree (default: separate, but text shows "
               "those of a thread pool as one)");
