@@ -28,8 +28,7 @@ std::string Samples(const Side& side, const model::Amount& amount) {
 
 std::string SideText(const Side& side) {
   const auto amount = [&](const model::Amount& of) {
-    return (side.unit == "ns" ? Duration(of.value) : model::AmountIn(side.unit, of.value)) +
-           Samples(side, of);
+    return AmountOf(side, of) + Samples(side, of);
   };
   return fmt::format("{}, {}; {} in methods, {} outside",
                      side.mode.empty() ? "unknown mode" : side.mode, side.how, amount(side.inside),
