@@ -135,12 +135,11 @@ void AddUp(Forest& forest) {
       MetricTotals& column = forest.metrics[m];
       column.raw += static_cast<double>(cell.raw);
       column.adjust += cell.adjust;
-      if (!column.calibrated) continue;
       if (cell.base() < 0) {
-        ++column.over_calibrated;
+        ++column.below_zero;
         column.residue += cell.base();
       }
-      if (cell.base() <= cell.error) ++column.within_error;
+      if (column.calibrated && cell.base() <= cell.error) ++column.within_error;
     }
   }
   for (MetricTotals& column : forest.metrics) {
@@ -170,11 +169,11 @@ Result<profile::CallTree> ReadTree(Source& source, const std::vector<size_t>& ch
   tree->metrics = std::move(values);
   return tree;
 }
+
 ThreadGroups GroupsOf(const Source& source, const ForestOptions& options) {
   if (options.merged) return AllThreads(source.reader.threads());
   return options.pools ? ThreadPools(source.reader.threads()) : ThreadGroups();
 }
-
 
 // Returns which records become one row. After folding began, a thread has two trees.
 Merge MergeOf(const Source& source, const Forest& forest) {

@@ -23,7 +23,7 @@ struct MetricTotals {
   double adjust = 0;
   double error = 0;                                    // of the sum of BASE
   std::array<double, calibrate::kLevels> events = {};  // intervals by the exactness of their key
-  uint64_t over_calibrated = 0;                        // rows whose BASE is below 0
+  uint64_t below_zero = 0;                             // rows whose BASE is below 0
   double residue = 0;                                  // their sum, which is kept in every total
   uint64_t within_error = 0;  // rows that were called and whose BASE is not above their error
   size_t counts = kNoCounts;  // the column with the number of samples behind a sampled one
