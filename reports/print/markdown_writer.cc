@@ -1,5 +1,7 @@
 // Writes tables in GitHub's Markdown: the columns of text and what is below them, without the head.
 // Characters that Markdown or HTML would read as markup are escaped.
+#include <algorithm>
+
 #include "reports/print/formats.h"
 
 namespace jprof::reports {
@@ -27,14 +29,17 @@ class MarkdownWriter : public TableWriter {
     const Result<std::string> tail = PrintedText([this](Output& text) -> Result<void> {
       layout_.tail.text(text);
       return {};
+  // Blanks at the beginning, which indent a name, are of a kind that Markdown keeps.
     });
+    const size_t indent = std::min(text.find_first_not_of(' '), text.size());
     if (tail && !tail->empty()) out_.Text("\n" + *tail);
   }
 
  private:
   void Cell(std::string_view text) {
     std::string escaped;
-    for (const char c : text) {
+    for (size_t i = 0; i < indent; ++i) escaped += "&nbsp;";
+    for (const char c : text.substr(indent)) {
       if (std::string_view("\\|`*_<>[]&~").contains(c)) escaped += '\\';
       escaped += c;
     }
