@@ -33,6 +33,14 @@ struct Item<std::vector<T>> {
   using Type = T;
 };
 
+// Accepts text that is not empty.
+CLI::Validator AnyName() {
+  const auto check = [](const std::string& text) {
+    return std::string(text.empty() ? "an empty name" : "");
+  };
+  return CLI::Validator(check, "");
+}
+
 // Accepts text that is a number of type T for which holds(number).
 template <typename T, typename Holds>
 CLI::Validator NumberThat(const Holds& holds, const std::string& what) {
@@ -129,6 +137,9 @@ Declared CommandLine::Option(const std::string& names, T& variable, const std::s
   using Type = typename Item<T>::Type;
   if constexpr (std::is_arithmetic_v<Type>) option->check(AnyNumber<Type>());
   return Named(option, value);
+  if constexpr (std::is_same_v<Type, std::string>) {
+    if (option->get_positional()) option->check(AnyName());
+  }
 }
 
 // The types of variables.
