@@ -221,6 +221,28 @@ TEST(Outline, FitsAScreen) {
 }
 
 // A recursion whose calls are small, but not all of them together, is not folded away.
+// 20 of 100 children have 1.7 % or more, and 8 have 2 %: the screen is not left half empty.
+TEST(Outline, SharesAreFineEnoughToFillAScreen) {
+  MadeTree made;
+  for (NodeIndex i = 0; i <= 100; ++i) {
+    TestNode node;
+    node.parent = i == 0 ? kNoNode : 0;
+    node.level = i == 0 ? 0 : 1;
+    made.nodes.push_back(node);
+    made.own.push_back(i == 0 ? 487 : i <= 8 ? 22 : i <= 20 ? 17 : i <= 29 ? 12 : 2);
+  }
+  made.roots = {0};
+  model::LinkNodes(made.nodes);
+  made.all = made.own;
+  model::AddUpNodes(made.nodes, made.all);
+  const Outline<TestTree> outline(made.nodes, made.roots, {}, made.all,
+                                  [](NodeIndex, double) { return false; });
+  size_t rows = 0;
+  const auto count = [&](NodeIndex, Place) { return ++rows > 0; };
+  outline.Visit(0, count, count);
+  EXPECT_GE(rows, 1 + 20u);
+}
+
 TEST(Outline, ALongChainHidesNoMoreThanAShortOne) {
   MadeTree made;
   for (NodeIndex i = 0; i < 1000; ++i) {
