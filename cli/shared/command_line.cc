@@ -54,8 +54,9 @@ CLI::Validator NumberThat(const Holds& holds, const std::string& what) {
 
 template <typename T>
 CLI::Validator AnyNumber() {
-  return NumberThat<T>([](T) { return true; },
-                       std::is_integral_v<T> ? "a whole number" : "a number");
+  return NumberThat<T>([](T) { return true; }, std::is_unsigned_v<T> ? "a whole number of 0 or more"
+                                               : std::is_integral_v<T> ? "a whole number"
+                                                                       : "a number");
 }
 
 template <typename T>
@@ -136,10 +137,10 @@ Declared CommandLine::Option(const std::string& names, T& variable, const std::s
   CLI::Option* option = app_.add_option(names, variable, help);
   using Type = typename Item<T>::Type;
   if constexpr (std::is_arithmetic_v<Type>) option->check(AnyNumber<Type>());
-  return Named(option, value);
   if constexpr (std::is_same_v<Type, std::string>) {
     if (option->get_positional()) option->check(AnyName());
   }
+  return Named(option, value);
 }
 
 // The types of variables.

@@ -42,7 +42,9 @@ Head CombinedHead(const model::Combined& combined, const model::CombinedView& vi
 
 void TextHead(const model::Combined& combined, const model::CombinedView& view,
               const Options& options, Output& out) {
-  PrintHead(CombinedHead(combined, view), QualityOf(combined, view), out);
+  Head head = CombinedHead(combined, view);
+  head.width = options.width;
+  PrintHead(head, QualityOf(combined, view), out);
   PrintHottest(HottestOf(view, options), options, out);
   out.Text("\n");
 }

@@ -25,18 +25,13 @@ class MarkdownWriter : public TableWriter {
 
   // What text says below the table is a paragraph.
   void End() override {
-    if (!layout_.tail.text) return;
-    const Result<std::string> tail = PrintedText([this](Output& text) -> Result<void> {
-      layout_.tail.text(text);
-      return {};
-  // Blanks at the beginning, which indent a name, are of a kind that Markdown keeps.
-    });
-    const size_t indent = std::min(text.find_first_not_of(' '), text.size());
-    if (tail && !tail->empty()) out_.Text("\n" + *tail);
+    if (const std::string tail = TailText(layout_); !tail.empty()) out_.Text("\n" + tail);
   }
 
  private:
+  // Blanks at the beginning, which indent a name, are of a kind that Markdown keeps.
   void Cell(std::string_view text) {
+    const size_t indent = std::min(text.find_first_not_of(' '), text.size());
     std::string escaped;
     for (size_t i = 0; i < indent; ++i) escaped += "&nbsp;";
     for (const char c : text.substr(indent)) {

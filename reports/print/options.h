@@ -32,7 +32,7 @@ struct Options {
   bool static_letters = false;  // lower case letters for static methods
   std::string metric;           // only this one; empty for all
   model::NameForm names = model::NameForm::kFull;  // of text and Markdown
-  size_t width = 0;                                // of text, in characters; 0 for any
+  size_t width = 0;                                // of text, in cells; 0 for any
   bool legends = false;                            // text explains its columns after the rows
   std::span<const ColumnHelp> legend = {};         // as PrintReport sets it from the report's row
   // These are only of the report arc.

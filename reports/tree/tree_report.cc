@@ -7,8 +7,11 @@
 #include "reports/tree/metric_head.h"
 
 namespace jprof::reports {
+
 void PrintTreeHead(NamedTree& tree, std::string_view report, Output& out) {
-  PrintHead(ForestHead(tree.source, tree.forest, report), QualityOf(tree.source, tree.forest), out);
+  Head head = ForestHead(tree.source, tree.forest, report);
+  head.width = tree.options.width;
+  PrintHead(head, QualityOf(tree.source, tree.forest), out);
   PrintHottest(HottestOf(tree.forest, tree.options), tree.options, out);
 }
 

@@ -233,8 +233,28 @@ class Made(unittest.TestCase):
             self.assertEqual(self.on_terminal(*words, **environment), plain, (words, environment))
         # A user who leaves the pager early does not make the report fail.
         self.assertEqual(self.on_terminal(TERM="xterm", PAGER="head -1").count("\n"), 1)
-        table = self.on_terminal(TERM="xterm", PAGER="", columns=60).split("\n\n")[1]
-        self.assertLessEqual(max(map(len, table.splitlines())), 60, table)
+        for command in (("report", "log-rt"), ("info", "--quality")):
+            text = self.on_terminal(PAGER="", columns=60, command=command)
+            self.assertLessEqual(max(len(line) for line in text.splitlines()
+                                     if "jprof info --quality" not in line), 60, text)
+
+    def test_an_empty_no_color_allows_colour(self):
+        self.assertNotIn("\x1b[", self.on_terminal(TERM="dumb"))
+        self.assertIn("\x1b[1m", self.on_terminal(TERM="dumb", NO_COLOR=""))
+
+    def test_a_width_that_is_none_is_wrong_use(self):
+        for width in ("0", "-1", "abc", "", "99999999999999999999"):
+            self.assertIn(f"--width: '{width}' is not a whole number ",
+                          self.report("--width", width, status=2))
+        self.assertIn("options of --quality",
+                      self.run_jprof("info", self.profile, "--width", "80", status=2))
+        explained = self.run_jprof("info", "--quality", self.profile, "--width", "50")
+        self.assertLessEqual(max(map(len, explained.splitlines()[1:])), 50, explained)
+
+    def test_an_empty_name_is_not_the_newest_profile(self):
+        for command in (("report",), ("report", "log-rt"), ("compare",), ("view", "--no-open"),
+                        ("export",), ("info",), ("info", "--quality")):
+            self.assertIn("an empty name", self.run_jprof(*command, "", status=2))
 
     def test_text_has_three_forms_of_names_and_no_other_format_has(self):
         for form, name in (("full", "app.Main.run()"), ("short", "Main.run"),
@@ -289,6 +309,18 @@ class Made(unittest.TestCase):
         self.assertIn("one sampled run: intervals have counting statistics only",
                       [fact["text"] for fact in facts["quality"]])
         self.assertEqual(facts["grade"], "fair")
+
+    def test_a_damaged_run_does_not_hide_the_quality_of_the_others(self):
+        combined, counted, sampled = self.combine()
+        os.truncate(os.path.join(sampled, "control"), 10)
+        text = self.run_jprof("info", "--quality", combined)
+        self.assertRegex(text, r"\Aquality of .*: poor\n")
+        self.assertRegex(text, r"(?m)^ severe +sampled-1: damaged: .*sampled-1: not a jprof profile")
+        self.assertRegex(text, r"(?m)^ major +counted: UNCALIBRATED")
+        facts = json.loads(self.run_jprof("info", "--quality", combined, "--format", "json"))
+        self.assertEqual(facts["profile"], combined)
+        os.truncate(os.path.join(counted, "control"), 10)
+        self.run_jprof("info", "--quality", combined, status=2)
 
     def test_a_table_of_another_machine_needs_force(self):
         other = self.table("d", "other.json")
@@ -404,7 +436,7 @@ class Made(unittest.TestCase):
         self.assertIn("(combined)", text)
         self.assertRegex(text, rf"(?m)^sampled +{re.escape(sampled)}$")
         self.assertRegex(text, rf"(?m)^counted +{re.escape(counted)}$")
-        self.assertIn("jprof report combined", text)
+        self.assertIn(f"jprof report {combined};", text)
         root = json.loads(self.run_jprof("info", combined, "--format", "json"))
         self.assertEqual(root["mode"], "combined")
         self.assertEqual(root["runs"], [{"role": "sampled", "profile": sampled},

@@ -437,7 +437,7 @@ TEST(Quality, IsExplainedAsTextAndAsJson) {
   const Quality quality = Made({{"healed", 3, kMinor, "3 frames were found gone", "more of it",
                                  "Counts are right.", "wait"}});
   const auto text = PrintedText([&](Output& out) -> Result<void> {
-    ExplainText("demo.jprof", quality, out);
+    ExplainText("demo.jprof", quality, 0, out);
     return {};
   });
   EXPECT_EQ(*text, R"(quality of demo.jprof: good
