@@ -177,7 +177,8 @@ void HotTable(std::string_view title, const FlatAndContext& flat,
       out.Text("</tr>\n");
     };
     if (method.parts.empty()) {
-      row({1, 1, 1}, [&] { out.Print("<td>{}</td>", ShownName(flat.tree, method.name)); });
+      row({1, 1, 1},
+          [&] { out.Print("<td title=\"{0}\">{0}</td>", ShownName(flat.tree, method.name)); });
     }
     for (const Part& part : method.parts)
       row(part.share, [&] { PrintPathCell(flat.tree, part.context, out); });
@@ -252,7 +253,7 @@ void PrintHtml(const Comparison& comparison, const CompareOptions& options, Outp
   BeginDifferences("Methods", comparison.absolute, "method", out);
   for (size_t i = 0; i < std::min(most, comparison.methods.size()); ++i) {
     PrintDifferenceCells(comparison, tree.methods[comparison.methods[i].id].self, out);
-    out.Print("<td>{}</td></tr>\n", ShownName(tree, comparison.methods[i].id));
+    out.Print("<td title=\"{0}\">{0}</td></tr>\n", ShownName(tree, comparison.methods[i].id));
   }
   EndTable(out);
   out.Text("<h2>Calling contexts, with callees: A %, B %</h2>\n<div class=\"scroll\">\n");
