@@ -78,8 +78,8 @@ constexpr Option kOptions[] = {
      "(com.acme,-com.acme.util), or app (all but the JDK)",
      kWhatIsRecorded},
     {"KEEP_INTRINSICS", "", "--keep-intrinsics", "", Flag{&O::keep_intrinsics}, kProbeCommands,
-     "let C2 use intrinsics: calls that they replace are not counted; with FOCUS, also let it "
-     "inline into these methods",
+     "let the JVM use intrinsics, its own code for some methods: calls that they replace are not "
+     "counted; with a focus, also let it inline into these methods",
      kRarelyNeeded},
     {"TREE_MEMORY", "", "--tree-memory", "N", Size{&O::tree_memory, kMega, kMostTree},
      kTreeCommands, "memory limit of the call tree; above half of it, recursion is folded",
@@ -97,15 +97,17 @@ constexpr Option kOptions[] = {
      "intrinsics are kept), or auto (docs/WOVEN.md)",
      kRarelyNeeded},
     {"PROBE", "", "--probe", "P", Choice<ProbeChoice>{&O::probe, kProbes}, kProbeCommands,
-     "source of events: auto, hotspot or jvmti", kRarelyNeeded},
+     "how calls are seen: hotspot (HotSpot's own probes, fast), jvmti (slow, for a JVM without "
+     "them) or auto",
+     kRarelyNeeded},
     {"HOOKS", "", "--hooks", "W", Choice<Hooks>{&O::hooks, kHooks}, kProbeCommands,
-     "record C and C++ functions that were compiled with hooks (docs/HOOKS.md): no, yes, or auto: "
-     "if "
-     "the program itself has hooks",
+     "record C and C++ functions that were compiled with hooks, such as -finstrument-functions "
+     "(docs/HOOKS.md): no, yes, or auto: if the program itself has hooks",
      kWhatIsRecorded},
     {"CHILDREN", "", "--children", "[=W]", Choice<Children>{&O::children, kChildren}, kAllCommands,
      "which JVMs of the command to record: no (the java command only), first (the one that starts "
-     "first) or all (OUT is then a directory with a profile of each); auto: no for java, else all; "
+     "first) or all (then the output is a directory with a profile of each); auto: no for java, "
+     "else all; "
      "without a value: all",
      kWhatIsRecorded},
     {"ONCE", "", "", "", Flag{&O::only_if_free}, kNoCommand,

@@ -69,7 +69,7 @@ Dispatches CountDispatches(const VirtualClock& clock) {
 
 Capability PageLockDispatches(const Machine& machine) {
   Capability dispatches{.name = "dispatches",
-                        .detail = "from the lock of a mapped page, no system call"};
+                        .detail = "how often a thread gets a CPU, counted without a system call"};
   VirtualClock clock;
   errno = 0;
   if (!clock.Open(1)) {
@@ -143,7 +143,8 @@ std::string WhyNoUserRead(const Machine& machine) {
 }
 
 Capability UserSpaceRead(const Machine& machine) {
-  Capability read{.name = "user-read", .detail = "hardware counters read without a system call"};
+  Capability read{.name = "user-read",
+                  .detail = "programs read hardware counters without a system call"};
   EventGroup group;
   if (group.Open({&kInstructions, 1}).Failed() && group.Open({&kCycles, 1}).Failed()) {
     read.lack = "needs hardware counters";

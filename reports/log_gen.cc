@@ -56,8 +56,9 @@ Quality TraceQuality(model::Source& source, const model::TraceUnit& unit) {
   return QualityOf(source, unit, names);
 }
 
-Head TraceHead(const model::Source& source, const model::TraceUnit& unit) {
+Head TraceHead(const model::Source& source, const model::TraceUnit& unit, size_t width) {
   Head head = RunHead(source, "log-gen");
+  head.width = width;
   head.lines.push_back({"metric", fmt::format("{} in {}, {}", unit.info.name, unit.info.unit,
                                               unit.table != nullptr
                                                   ? "without the profiler's own cost; each line at "
@@ -102,7 +103,7 @@ Result<void> ReadLines(model::Source& source, const model::TraceUnit& unit, cons
 
 Result<void> PrintText(model::Source& source, const model::TraceUnit& unit, const Options& options,
                        Output& out) {
-  const Head head = TraceHead(source, unit);
+  const Head head = TraceHead(source, unit, options.width);
   const Quality before = TraceQuality(source, unit);
   TextHead(head, before, out);
   uint64_t events = 0;

@@ -171,11 +171,13 @@ std::string AboveWhole(const model::Forest& forest, const std::vector<model::Met
 }
 
 void TextHead(const model::Source& source, const model::Forest& forest,
-              const std::string& above_whole, Output& out) {
+              const std::string& above_whole, size_t width, Output& out) {
   Quality quality = QualityOf(source, forest);
   if (!above_whole.empty())
     quality.Add({{"shares", 1, Severity::kMajor, "shares are " + above_whole, "", "", ""}});
-  PrintHead(ForestHead(source, forest, "methods"), quality, out);
+  Head head = ForestHead(source, forest, "methods");
+  head.width = width;
+  PrintHead(head, quality, out);
   out.Text("\n");
 }
 
@@ -206,23 +208,27 @@ std::string HideSmall(const model::Forest& forest, const Options& options,
 }  // namespace
 
 Result<void> PrintMethods(model::Source& source, const Options& options, Output& out) {
-  Result<model::Forest> forest = model::LoadForest(source, options);
+  model::ForestOptions loaded = options;
+  loaded.pools = false;  // CTX counts the contexts of each thread
+  Result<model::Forest> forest = model::LoadForest(source, loaded);
   if (!forest) return std::unexpected(forest.error());
   std::vector<model::MethodSum> sums = model::SumByMethod(*forest, /*with_cumulative=*/true);
   const std::string above_whole = AboveWhole(*forest, sums);
   const std::string more = HideSmall(*forest, options, sums);
-  const Layout layout = {
-      .head = {.text = [&](Output& text) { TextHead(source, *forest, above_whole, text); },
-               .json =
-                   [&](JsonWriter& json) {
-                     JsonMetrics(*forest, json);
-                     JsonLosses(source, QualityOf(source, *forest), json);
-                     JsonRun(source, "methods", json);
-                   }},
-      .tail = {.text = [&](Output& text) { text.Text(more); }},
-      .rows = "methods",
-      .width = options.width,
-      .legend = options.legend};
+  const Layout layout = {.head = {.text =
+                                      [&](Output& text) {
+                                        TextHead(source, *forest, above_whole, options.width, text);
+                                      },
+                                  .json =
+                                      [&](JsonWriter& json) {
+                                        JsonMetrics(*forest, json);
+                                        JsonLosses(source, QualityOf(source, *forest), json);
+                                        JsonRun(source, "methods", json);
+                                      }},
+                         .tail = {.text = [&](Output& text) { text.Text(more); }},
+                         .rows = "methods",
+                         .width = options.width,
+                         .legend = options.legend};
   std::vector<model::MainCaller> callers(sums.size());
   if (options.for_people()) callers = model::MainCallers(*forest, sums);
   MethodColumns columns = AllColumns(*forest, options);

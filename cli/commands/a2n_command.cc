@@ -270,7 +270,7 @@ Action A2nCommand(CommandLine line, const Command&) {
               "text (default), or json: one object per line, always with functions")
       .OneOf({"text", "json"});
   line.Option("--debug-folder", arguments->options.debug_folders, "DIR",
-              "Directory of debug files (/usr/lib/debug)")
+              "Directory of debug files (default /usr/lib/debug)")
       .OneValueEach();
   line.Option("ADDR", arguments->addresses, "",
               "Addresses in hexadecimal; without any, they are read from standard input");

@@ -150,7 +150,7 @@ Action CalibrateCommand(CommandLine line, const Command&) {
             "Print the existing tables (or --output's) instead of measuring");
   line.Group(options::kRarelyNeeded);
   line.Option("--agent", r.agent, "LIB",
-              "libjprof.so (JPROF_AGENT, else that of this installation)");
+              "The agent library (default: JPROF_AGENT, or libjprof.so of this installation)");
   line.Option("-o,--output", r.output, "FILE",
               "Table file (default: named by fingerprint in the data directory)");
   line.Option("--work", r.work, "DIR",

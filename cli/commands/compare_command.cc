@@ -141,7 +141,7 @@ Action CompareCommand(CommandLine line, const Command&) {
   line.Option("-o,--out", arguments->out, "FILE", "Write to this file");
   line.Option("--metric", arguments->options.metric, "NAME",
               "The metric or event to compare; NAME,NAME: A's and B's");
-  line.Option("--top", arguments->options.top, "", "Rows of each list (10)");
+  line.Option("--top", arguments->options.top, "", "Rows of each list (default 10)");
   line.Flag("--absolute", arguments->options.absolute,
             "Compare values, not shares; both must have the same unit");
   AddTextOptions(line, arguments->text);

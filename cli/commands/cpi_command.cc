@@ -131,7 +131,7 @@ Action CpiCommand(CommandLine line, const Command& command) {
   line.Option("-p,--pid", a.pid, "PID", "Count this process; default: the whole machine")
       .Positive();
   line.Option("--interval", a.interval, "", "Seconds").Between(0.01, 1e6);
-  line.Option("--count", a.count, "", "Number of intervals (1)").Positive();
+  line.Option("--count", a.count, "", "Number of intervals (default 1)").Positive();
   line.Option("--format", a.format, "text|json|csv", "text (default), json or csv");
   line.Option("-o,--output", a.out, "FILE", "File for the figures; - is standard output");
   return [arguments, &command] { return Cpi(*arguments, command); };

@@ -100,8 +100,8 @@ Action CtlCommand(CommandLine line, const Command&) {
   line.Option("pid", arguments->pid, "PID",
               "The JVM's process id; without it, lists the JVMs that can be controlled");
   line.Option("command", arguments->command, "start|stop|flush|reset|status",
-              "start, stop, flush, reset or status (default)");
-  line.Option("--timeout", arguments->timeout, "", "Seconds to wait for the answer (5)")
+              "What to do, see below (default status)");
+  line.Option("--timeout", arguments->timeout, "", "Seconds to wait for the answer (default 5)")
       .Between(0.001, 86400.0);
   return [arguments] { return Run(*arguments); };
 }

@@ -129,7 +129,7 @@ Action DoctorCommand(CommandLine line, const Command&) {
   line.Footer(kDoctorFooter);
   line.Option("--java", arguments->java, "PATH", "Test only this java program, or JDK's folder");
   line.Option("--agent", arguments->agent, "LIB",
-              "libjprof.so (JPROF_AGENT, else the one installed with this program)");
+              "The agent library (default: JPROF_AGENT, or libjprof.so of this installation)");
   line.Option("--format", arguments->format, "text|json", "text (default) or json");
   return [arguments] { return Doctor(*arguments); };
 }

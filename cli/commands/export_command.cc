@@ -128,8 +128,8 @@ Action ExportCommand(CommandLine line, const Command&) {
               "  jprof export app.jprof --format collapsed -o - | flamegraph.pl >app.svg");
   AddExportOptions(line, arguments->choice);
   line.Option("--format", arguments->format, ExportNames("|"),
-              "One of " + ExportNames(", ") +
-                  "; default: that of -o's extension, else pprof, or perfetto for jprof trace");
+              "The format (default: that of -o's extension, else pprof, or perfetto for jprof "
+              "trace)");
   line.Option("-o,--out", arguments->out, "FILE",
               "Write this file; - is standard output (default: named after the profile)");
   return [arguments] { return StatusOf(Run(*arguments)); };

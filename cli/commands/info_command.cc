@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cli/commands/info_output.h"
@@ -12,6 +13,7 @@
 #include "cli/shared/profile_source.h"
 #include "cli/shared/report_options.h"
 #include "cli/shared/usage_error.h"
+#include "common/shell_word.h"
 #include "profile/files/printable_text.h"
 #include "profile/read/combined.h"
 #include "reports/print/json_writer.h"
@@ -26,11 +28,12 @@ namespace {
 void PrintRuns(const std::string& directory, const profile::CombinedMeta& meta,
                reports::Output& out) {
   const auto line = [&](std::string_view name, std::string_view value) {
-    out.Print("{:<12} {}\n", name, profile::CleanText(value));
+    if (!value.empty()) out.Print("{:<12} {}\n", name, profile::CleanText(value));
   };
   line("profile", directory + " (combined)");
   line("command", fmt::format("{}", fmt::join(meta.command, " ")));
-  line("made", fmt::format("{} by jprof {}", meta.start, meta.from));
+  line("made",
+       meta.from.empty() ? meta.start : fmt::format("{} by jprof {}", meta.start, meta.from));
   for (const std::string& note : meta.notes) line("note", note);
   for (const profile::Run& run : meta.runs) {
     std::string text = fmt::format("{}/{}", directory, run.profile);
@@ -39,7 +42,8 @@ void PrintRuns(const std::string& directory, const profile::CombinedMeta& meta,
     if (run.exit_status) text += fmt::format(", exit status {}", *run.exit_status);
     line(run.role == profile::Run::Role::kCounted ? "counted" : "sampled", text);
   }
-  out.Print("Its report: jprof report combined; jprof info describes each of these profiles.\n");
+  out.Print("Its report: jprof report {}; jprof info describes each of these profiles.\n",
+            ShellWord(profile::CleanText(directory)));
 }
 
 void PrintRunsJson(const std::string& directory, const profile::CombinedMeta& meta,
@@ -85,27 +89,44 @@ Result<void> Run(const std::string& directory, bool json) {
   return out.Finish();
 }
 
-Result<void> Explain(const std::string& directory, const TableChoice& table, bool json) {
+struct Arguments {
+  std::string directory;
+  std::string format = "text";
+  bool quality = false;
+  TableChoice table;
+  TextChoice text;
+  std::optional<CommandLine> line;  // knows which options are given
+};
+
+Result<void> Explain(const std::string& directory, const TableChoice& table, bool json,
+                     size_t width) {
   auto input = OpenNamed(directory, table);
-  if (!input) return std::unexpected(input.error());
-  const Result<reports::Quality> quality = reports::LoadQuality(*input);
+  Result<reports::Quality> quality =
+      input ? reports::LoadQuality(*input) : std::unexpected(input.error());
+  if (!quality && model::KindOf(directory) == model::InputKind::kCombined)
+    quality = reports::QualityOfRuns(directory, table, quality.error());
   if (!quality) return std::unexpected(quality.error());
   reports::Output out(stdout, reports::ShowsColour(stdout));
-  const std::string_view of = model::DirectoryOf(*input);
-  json ? reports::ExplainJson(of, *quality, out) : reports::ExplainText(of, *quality, out);
+  const std::string_view of = input ? model::DirectoryOf(*input) : directory;
+  json ? reports::ExplainJson(of, *quality, out) : reports::ExplainText(of, *quality, width, out);
   return out.Finish();
+}
+
+Result<void> Info(const Arguments& arguments) {
+  const auto& [directory, format, quality, table, text, line] = arguments;
+  const bool json = format == "json";
+  if (auto fits = CheckTextOptions(*line, format); !fits) return fits;
+  if (quality) return Explain(directory, table, json, text.Width());
+  if (table.uncalibrated || !table.file.empty() || text.width)
+    return WrongUse("--table, --uncalibrated and --width are options of --quality");
+  return Run(directory, json);
 }
 
 }  // namespace
 
 Action InfoCommand(CommandLine line, const Command&) {
-  struct Arguments {
-    std::string directory;
-    std::string format = "text";
-    bool quality = false;
-    TableChoice table;
-  };
   auto arguments = std::make_shared<Arguments>();
+  arguments->line.emplace(line);
   line.Footer(
       "Examples:\n"
       "  jprof info app.jprof                       what was recorded, and what was lost\n"
@@ -120,14 +141,9 @@ Action InfoCommand(CommandLine line, const Command&) {
       .OneOf({"text", "json"});
   line.Flag("--quality", arguments->quality,
             "how far the numbers can be trusted: each fact, what it means, what to do about it");
+  AddWidthOption(line, arguments->text);
   AddTableOptions(line, arguments->table);
-  return [arguments] {
-    const auto& [directory, format, quality, table] = *arguments;
-    if (quality) return StatusOf(Explain(directory, table, format == "json"));
-    if (table.uncalibrated || !table.file.empty())
-      return StatusOf(WrongUse("--table and --uncalibrated are options of --quality"));
-    return StatusOf(Run(directory, format == "json"));
-  };
+  return [arguments] { return StatusOf(Info(*arguments)); };
 }
 
 }  // namespace jprof::cli

@@ -119,7 +119,7 @@ Action ItraceCommand(CommandLine line, const Command& command) {
   line.Option("--function", r.function, "NAME",
               "From the entry of this function to its return: a symbol of the program or of a "
               "library, a Java method pkg.Class.name, or an address");
-  line.Option("--calls", r.calls, "N", "How many calls of the function, 0: all (1)");
+  line.Option("--calls", r.calls, "N", "How many calls of the function; 0: all (default 1)");
   line.Option("--from", r.from, "NAME", "Begin at this function");
   line.Option("--to", r.to, "NAME", "End at this function (with --from)");
   line.Option("--instructions", r.instructions, "N", "End exactly after so many instructions")
@@ -132,7 +132,7 @@ Action ItraceCommand(CommandLine line, const Command& command) {
       .OneOf({"auto", "block", "step"});
   line.Flag("--no-pin", r.no_pin, "Do not bind the thread to one processor meanwhile");
   line.Option("--agent", r.agent, "LIB",
-              "libjprof.so (JPROF_AGENT, else that of this installation)");
+              "The agent library (default: JPROF_AGENT, or libjprof.so of this installation)");
   return [request, &command] { return Itrace(*request, command); };
 }
 

@@ -148,14 +148,14 @@ Action PushCommand(CommandLine line, const Command&) {
               "(default: the time of the recording)");
   line.Option("--max-size", arguments->limits.bytes, "N[K|M|G]",
               "Most bytes of a part before compression: a larger profile is sent in several "
-              "parts (4M, Pyroscope's default limit)")
+              "parts (default 4M, Pyroscope's default limit)")
       .Size()
       .Between(uint64_t{64} << 10, uint64_t{1} << 40);
   line.Option("--max-samples", arguments->limits.samples, "N",
-              "Most contexts of a part (16000, Pyroscope's default limit)")
+              "Most contexts of a part (default 16000, Pyroscope's default limit)")
       .Between(uint64_t{100}, uint64_t{1} << 40);
   line.Option("--timeout", arguments->target.timeout_seconds, "SECONDS",
-              "Seconds that a request may take (30)")
+              "Seconds that a request may take (default 30)")
       .Between(1l, 86400l);
   return [arguments] { return StatusOf(PushProfile(*arguments)); };
 }

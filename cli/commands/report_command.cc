@@ -74,6 +74,7 @@ Result<void> SetOptions(ReportArguments& arguments) {
   arguments.options.names = *names;
   arguments.options.format = *format;
   arguments.options.merged = *threads == 1;
+  arguments.options.separate = arguments.line->IsGiven("--threads");
   arguments.options.sort = *sort;
   return {};
 }
@@ -306,10 +307,10 @@ Action ReportCommand(CommandLine line, const Command&) {
   line.Option("profile", arguments->directory, "PROFILE",
               "The profile's directory; the newest *.jprof here if left out");
   line.Option("--format", arguments->format, AllFormatNames(),
-              "One of " + reports::FormatNames(reports::kAllFormats) +
-                  "; text is the default, and not every report has all");
+              "The format (default text); not every report has all");
   line.Option("--threads", arguments->threads, "separate|merged",
-              "separate (default) or merged: all threads as one tree");
+              "separate, or merged: all threads as one tree (default: separate, but text shows "
+              "those of a thread pool as one)");
   line.Option("--sort", arguments->sort, "first|base|calls",
               "Sort siblings by base (the own value; also: samples), calls, or first (first call); "
               "default of text: the largest with all below first");

@@ -92,7 +92,7 @@ Action TprofCommand(CommandLine line, const Command& command) {
   line.Option("--duration", r.duration, "",
               "Seconds to sample (default: until the command ends, or Ctrl-C)")
       .Positive();
-  line.Option("--rate", r.rate, "", "Samples per second on each CPU, up to 20000 (100)")
+  line.Option("--rate", r.rate, "", "Samples per second on each CPU, up to 20000 (default 100)")
       .Between(uint64_t{1}, ptm::kMostRate);
   line.Flag("--chains", r.chains,
             "Record call chains (frame pointers), for --callers and --format collapsed");
@@ -130,7 +130,7 @@ Action TprofCommand(CommandLine line, const Command& command) {
   line.Flag(
       "--no-attach", [&r] { r.attach = false; }, "With -p: leave these JVMs alone");
   line.Option("--agent", r.agent, "LIB",
-              "libjprof.so (JPROF_AGENT, else that of this installation)");
+              "The agent library (default: JPROF_AGENT, or libjprof.so of this installation)");
   return [arguments, &command] { return Tprof(*arguments, command); };
 }
 

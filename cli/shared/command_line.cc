@@ -33,6 +33,14 @@ struct Item<std::vector<T>> {
   using Type = T;
 };
 
+// Accepts text that is not empty.
+CLI::Validator AnyName() {
+  const auto check = [](const std::string& text) {
+    return std::string(text.empty() ? "an empty name" : "");
+  };
+  return CLI::Validator(check, "");
+}
+
 // Accepts text that is a number of type T for which holds(number).
 template <typename T, typename Holds>
 CLI::Validator NumberThat(const Holds& holds, const std::string& what) {
@@ -46,8 +54,9 @@ CLI::Validator NumberThat(const Holds& holds, const std::string& what) {
 
 template <typename T>
 CLI::Validator AnyNumber() {
-  return NumberThat<T>([](T) { return true; },
-                       std::is_integral_v<T> ? "a whole number" : "a number");
+  return NumberThat<T>([](T) { return true; }, std::is_unsigned_v<T> ? "a whole number of 0 or more"
+                                               : std::is_integral_v<T> ? "a whole number"
+                                                                       : "a number");
 }
 
 template <typename T>
@@ -128,6 +137,9 @@ Declared CommandLine::Option(const std::string& names, T& variable, const std::s
   CLI::Option* option = app_.add_option(names, variable, help);
   using Type = typename Item<T>::Type;
   if constexpr (std::is_arithmetic_v<Type>) option->check(AnyNumber<Type>());
+  if constexpr (std::is_same_v<Type, std::string>) {
+    if (option->get_positional()) option->check(AnyName());
+  }
   return Named(option, value);
 }
 

@@ -16,12 +16,19 @@ void AddTableOptions(CommandLine line, TableChoice& choice) {
   line.Group(CommandLine::kOptions);
 }
 
+void AddWidthOption(CommandLine line, TextChoice& choice) {
+  constexpr uint64_t kMost = 100'000;  // names are shorter
+  line.Option("--width", choice.width, "N",
+              "Lines of at most N characters, for which names are shortened (default: the "
+              "terminal's width)")
+      .Between(uint64_t{1}, kMost);
+}
+
 void AddTextOptions(CommandLine line, TextChoice& choice) {
   line.Option("--names", choice.names, "full|short|jvm",
               "Names of Java methods in text: full (default; p.Type.method(String)), short "
               "(Type.method) or jvm");
-  line.Option("--width", choice.width, "N",
-              "Shorten names to lines of N characters (default: the terminal's width); 0: do not");
+  AddWidthOption(line, choice);
   line.Flag("--no-pager", choice.no_pager, "Do not show text in a pager on a terminal");
 }
 

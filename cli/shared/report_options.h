@@ -25,9 +25,12 @@ struct TextChoice {
 
   // Fails if --names has no such form.
   Result<model::NameForm> Form() const;
-  // Returns the characters of a line, or 0 for no limit: those of --width, else the terminal's.
+  // Returns the cells of a line, or 0 for no limit: those of --width, else the terminal's.
   size_t Width() const;
 };
+
+// Adds --width. `choice` must outlive the app.
+void AddWidthOption(CommandLine line, TextChoice& choice);
 
 // Adds --names, --width and --no-pager. `choice` must outlive the app.
 void AddTextOptions(CommandLine line, TextChoice& choice);

@@ -95,6 +95,20 @@ class Summer {
   std::vector<uint32_t> of_row_;  // from row to sum
 };
 
+// Returns the caller with the largest value, the first of equal ones, and its share of all.
+MainCaller MainOf(const std::unordered_map<uint32_t, double>& by_caller) {
+  MainCaller main;
+  double whole = 0, most = 0;
+  for (const auto& [method, own] : by_caller) {
+    whole += own;
+    if (own < most || (own == most && method >= IndexOf(main.method))) continue;
+    most = own;
+    main.method = profile::MethodId{method};
+  }
+  main.share = whole > most ? most / whole : 1;  // others may be below 0
+  return main;
+}
+
 }  // namespace
 
 std::vector<MethodSum> SumByMethod(const Forest& forest, bool with_cumulative) {
@@ -128,19 +142,10 @@ std::vector<MainCaller> MainCallers(const Forest& forest, std::span<const Method
     if (place == places.end() || caller == kNoNode) continue;
     const double own =
         forest.metrics.empty() ? static_cast<double>(rows[i].calls) : forest.rows.cell(i, 0).base();
-    by_caller[place->second][IndexOf(rows[caller].method)] += std::max(0.0, own);
+    by_caller[place->second][IndexOf(rows[caller].method)] += own;
   }
-  std::vector<MainCaller> callers(methods.size());
-  for (size_t i = 0; i < methods.size(); ++i) {
-    double whole = 0, most = 0;
-    for (const auto& [method, own] : by_caller[i]) {
-      whole += own;
-      if (own < most || (own == most && method >= IndexOf(callers[i].method))) continue;
-      most = own;
-      callers[i].method = profile::MethodId{method};
-    }
-    callers[i].share = whole > 0 ? most / whole : 0;
-  }
+  std::vector<MainCaller> callers;
+  for (const auto& sums : by_caller) callers.push_back(MainOf(sums));
   return callers;
 }
 

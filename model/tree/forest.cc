@@ -135,12 +135,11 @@ void AddUp(Forest& forest) {
       MetricTotals& column = forest.metrics[m];
       column.raw += static_cast<double>(cell.raw);
       column.adjust += cell.adjust;
-      if (!column.calibrated) continue;
       if (cell.base() < 0) {
-        ++column.over_calibrated;
+        ++column.below_zero;
         column.residue += cell.base();
       }
-      if (cell.base() <= cell.error) ++column.within_error;
+      if (column.calibrated && cell.base() <= cell.error) ++column.within_error;
     }
   }
   for (MetricTotals& column : forest.metrics) {
@@ -171,11 +170,17 @@ Result<profile::CallTree> ReadTree(Source& source, const std::vector<size_t>& ch
   return tree;
 }
 
+ThreadGroups GroupsOf(const Source& source, const ForestOptions& options) {
+  if (options.merged) return AllThreads(source.reader.threads());
+  return options.pools ? ThreadPools(source.reader.threads()) : ThreadGroups();
+}
+
 // Returns which records become one row. After folding began, a thread has two trees.
-Merge MergeOf(const Source& source, const Names& names, const ForestOptions& options) {
-  if (options.merged) return Merge::kThreads;
+Merge MergeOf(const Source& source, const Forest& forest) {
+  const std::vector<uint32_t>& groups = forest.groups.of_thread;
   const bool two_trees = source.reader.header().folded_ticks != 0;
-  return names.has_aliases() || two_trees ? Merge::kSiblings : Merge::kContexts;
+  return {.siblings = !groups.empty() || forest.names.has_aliases() || two_trees,
+          .thread_group = groups};
 }
 
 // Makes rows and totals, and frees the records, of which there may be 10 million. `chosen` are the
@@ -192,8 +197,8 @@ Forest MakeForest(Source& source, profile::CallTree tree, const std::vector<size
   std::vector<bool> counts_samples;
   for (const profile::Metric& info : infos)
     counts_samples.push_back(info.is_samples() && !info.is_weighted());
-  forest.rows =
-      BuildRows(tree, corrections, counts_samples, MergeOf(source, forest.names, options));
+  forest.groups = GroupsOf(source, options);
+  forest.rows = BuildRows(tree, corrections, counts_samples, MergeOf(source, forest));
   return forest;
 }
 

@@ -7,6 +7,7 @@
 #include "model/tree/names.h"
 #include "model/tree/rows.h"
 #include "model/tree/source.h"
+#include "model/tree/thread_groups.h"
 #include "profile/merge/spread.h"
 
 namespace jprof::model {
@@ -22,7 +23,7 @@ struct MetricTotals {
   double adjust = 0;
   double error = 0;                                    // of the sum of BASE
   std::array<double, calibrate::kLevels> events = {};  // intervals by the exactness of their key
-  uint64_t over_calibrated = 0;                        // rows whose BASE is below 0
+  uint64_t below_zero = 0;                             // rows whose BASE is below 0
   double residue = 0;                                  // their sum, which is kept in every total
   uint64_t within_error = 0;  // rows that were called and whose BASE is not above their error
   size_t counts = kNoCounts;  // the column with the number of samples behind a sampled one
@@ -38,6 +39,7 @@ inline double InUnit(const MetricTotals& column, double raw) { return raw * colu
 struct Forest {
   Rows rows;
   Names names;
+  ThreadGroups groups;  // whose trees are one
   std::vector<MetricTotals> metrics;
   uint64_t calls = 0;    // of all rows
   uint64_t samples = 0;  // of all rows and events
@@ -47,6 +49,11 @@ struct Forest {
   std::vector<size_t> spread_columns;  // the column of each metric in `spread`
 
   size_t metric_count() const { return metrics.size(); }
+  // Returns the threads whose trees the root's is, or null if each thread is by itself.
+  const ThreadGroup* GroupOf(NodeIndex root) const {
+    if (groups.of_thread.empty()) return nullptr;
+    return &groups.groups[groups.of_thread[IndexOf(rows.rows[root].thread)]];
+  }
 };
 
 // Fails if the profile has no call tree (it is a trace), or no metric of the name that the

@@ -33,7 +33,7 @@ class TypeVotes {
 class Builder {
  public:
   Builder(const profile::CallTree& tree, const std::vector<calibrate::Correction>& corrections,
-          const std::vector<bool>& counts_samples, Merge merge)
+          const std::vector<bool>& counts_samples, const Merge& merge)
       : tree_(tree), corrections_(corrections), counts_samples_(counts_samples), merge_(merge) {
     rows_.metric_count = tree.metrics.size();
     rows_.rows.reserve(tree.size());
@@ -84,10 +84,10 @@ class Builder {
     if (tree_.superseded[record]) return row_of_[tree_.parent[record]];
     const bool is_root = tree_.parent[record] == profile::kNoRecord;
     const NodeIndex parent = is_root ? kNoNode : row_of_[tree_.parent[record]];
-    if (merge_ == Merge::kContexts || (is_root && merge_ == Merge::kSiblings))
-      return Append(record, parent);
-    const uint32_t method = IndexOf(profile::MethodOf(tree_.ref[record]));
-    const NodeIndex known = children_.Child(rows_.rows, parent, method);
+    if (!merge_.siblings || (is_root && merge_.thread_group.empty())) return Append(record, parent);
+    const uint32_t key = is_root ? merge_.thread_group[IndexOf(tree_.thread[record])]
+                                 : IndexOf(profile::MethodOf(tree_.ref[record]));
+    const NodeIndex known = children_.Child(rows_.rows, parent, key);
     return known == rows_.rows.size() ? Append(record, parent) : known;
   }
 
@@ -109,17 +109,17 @@ class Builder {
   const profile::CallTree& tree_;
   const std::vector<calibrate::Correction>& corrections_;
   const std::vector<bool>& counts_samples_;
-  Merge merge_;
+  const Merge& merge_;
   Rows rows_;
   TypeVotes votes_;
   std::vector<NodeIndex> row_of_;  // from record to row
-  ChildMap children_;              // by method, when merging
+  ChildMap children_;              // by method, or by group of threads
 };
 
 }  // namespace
 
 Rows BuildRows(const profile::CallTree& tree, const std::vector<calibrate::Correction>& corrections,
-               const std::vector<bool>& counts_samples, Merge merge) {
+               const std::vector<bool>& counts_samples, const Merge& merge) {
   Builder builder(tree, corrections, counts_samples, merge);
   for (size_t record = 0; record < tree.size(); ++record)
     builder.Add(static_cast<uint32_t>(record));

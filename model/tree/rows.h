@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "calibrate/model/correct.h"
@@ -51,18 +52,19 @@ struct Rows {
   const Cell& cell(size_t row, size_t metric) const { return cells[row * metric_count + metric]; }
 };
 
-// Selects the records that become one row.
-enum class Merge {
-  kContexts,  // those of one context
-  kSiblings,  // and children of one parent that are the same method, as several addresses of one
-              // native function
-  kThreads,   // and those of all threads
+// Selects the records that become one row: those of one context, and more.
+struct Merge {
+  // Children of one parent that are the same method, as several addresses of one native function.
+  bool siblings = false;
+  // Those of threads with the same number here, which has one element per thread. Requires
+  // `siblings`. Empty: no thread is merged with another one.
+  std::span<const uint32_t> thread_group = {};
 };
 
 // Builds the rows. `corrections` has one element per metric; an empty one (no table) corrects
 // nothing. `counts_samples` states for each metric whether it is the number of samples taken.
 Rows BuildRows(const profile::CallTree& tree, const std::vector<calibrate::Correction>& corrections,
-               const std::vector<bool>& counts_samples, Merge merge);
+               const std::vector<bool>& counts_samples, const Merge& merge);
 
 // Returns each row's BASE of `metric`, or its calls if there are no metrics, with all below it.
 std::vector<double> Cumulative(const Rows& rows, size_t metric);

@@ -47,6 +47,7 @@ enum class Sort { kFirst, kBase, kCalls };
 // States what to load of a profile's tree, and in which order.
 struct ForestOptions {
   bool merged = false;         // all threads as one tree
+  bool pools = false;          // those of each thread pool as one (thread_groups.h)
   std::optional<Sort> sort;    // order of siblings; by default kFirst (first called first)
   bool by_cumulative = false;  // kBase sorts by a row with all below it
   std::string metric;          // only this one; empty for all

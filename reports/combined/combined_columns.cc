@@ -26,14 +26,13 @@ void AddText(CombinedColumns& columns, int calls_width) {
 }
 
 // Returns the name behind its letter, indented, and behind the number of folded callers ("+3 ").
-std::string ShownName(const CombinedRow& row, model::NameForm form) {
+std::string ShownName(const CombinedRow& row) {
   std::string name = Before(row.place);
   if (row.hidden > 0) return name + RestName(row.hidden);
-  name += {row.type, ':'};
-  return row.is_java ? name + model::MethodIn(form, row.name) : name.append(row.name);
+  return name.append({row.type, ':'}).append(row.shown_name);
 }
 
-void AddTextValues(CombinedColumns& columns, model::NameForm form, CombinedTexts& texts) {
+void AddTextValues(CombinedColumns& columns, CombinedTexts& texts) {
   columns.Add(kPeople, {"SELF", 8}, [&texts](const CombinedRow& row) {
     return Value::Text(texts.time = ValueText(row.own_time()));
   });
@@ -54,8 +53,8 @@ void AddTextValues(CombinedColumns& columns, model::NameForm form, CombinedTexts
     if (!row.has_calls()) return Value::Text("");
     return Value::Text(texts.per_call_half = ArmText(OfOneCall(row.all_time(), row.divisor())));
   });
-  columns.Add(kPeople, {"NAME"}, [&texts, form](const CombinedRow& row) {
-    return Value::Text(texts.name = ShownName(row, form));
+  columns.Add(kPeople, {"NAME"}, [&texts](const CombinedRow& row) {
+    return Value::Text(texts.name = ShownName(row));
   });
 }
 
@@ -132,11 +131,11 @@ void AddData(CombinedColumns& columns, const model::CombinedTree& tree) {
 
 }  // namespace
 
-void AddCombinedColumns(const model::CombinedView& view, model::NameForm form, CombinedTexts& texts,
+void AddCombinedColumns(const model::CombinedView& view, CombinedTexts& texts,
                         CombinedColumns& columns) {
   AddData(columns, view.tree);
   AddText(columns, CallsWidth(view.tree));
-  AddTextValues(columns, form, texts);
+  AddTextValues(columns, texts);
 }
 
 }  // namespace jprof::reports

@@ -16,9 +16,8 @@ struct CombinedTexts {
   std::string time, all, half, per_call, per_call_half, name;
 };
 
-// Adds the columns of text (with names in this form), of CSV and of JSON. Requires that `texts`
-// lives as long as the columns.
-void AddCombinedColumns(const model::CombinedView& view, model::NameForm form, CombinedTexts& texts,
+// Adds the columns of text, of CSV and of JSON. Requires that `texts` lives as long as the columns.
+void AddCombinedColumns(const model::CombinedView& view, CombinedTexts& texts,
                         CombinedColumns& columns);
 
 }  // namespace jprof::reports

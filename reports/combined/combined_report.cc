@@ -30,8 +30,10 @@ Head CombinedHead(const model::Combined& combined, const model::CombinedView& vi
       .directory = combined.directory,
       .lines = {
           {"command", HeadCommand(combined.meta.command)},
-          {"counted", fmt::format("{} calls of {} methods in {} contexts; {}", view.counted.calls,
-                                  view.counted.methods, view.counted_contexts, view.counted.how)},
+          {"counted",
+           fmt::format("{} of {} in {}; {}", Counted(view.counted.calls, "call", "calls"),
+                       Counted(view.counted.methods, "method", "methods"),
+                       Counted(view.counted_contexts, "context", "contexts"), view.counted.how)},
           {"sampled", fmt::format("{}, {} samples; {}", Counted(view.sampled.size(), "run", "runs"),
                                   model::Rounded(samples), view.sampled.front().how)},
           {"time", fmt::format("{} +- {} (95 %) of CPU time, mean of a run", Duration(time.value),
@@ -40,7 +42,9 @@ Head CombinedHead(const model::Combined& combined, const model::CombinedView& vi
 
 void TextHead(const model::Combined& combined, const model::CombinedView& view,
               const Options& options, Output& out) {
-  PrintHead(CombinedHead(combined, view), QualityOf(combined, view), out);
+  Head head = CombinedHead(combined, view);
+  head.width = options.width;
+  PrintHead(head, QualityOf(combined, view), out);
   PrintHottest(HottestOf(view, options), options, out);
   out.Text("\n");
 }
@@ -138,7 +142,7 @@ Result<void> PrintCombined(const model::Combined& combined, model::CombinedView&
   }
   CombinedColumns columns(EntryOf(options.format).view);
   CombinedTexts texts;
-  AddCombinedColumns(view, options.names, texts, columns);
+  AddCombinedColumns(view, texts, columns);
   double percent = 0;
   const Layout layout = {
       .head = {.text = [&](Output& to) { TextHead(combined, view, options, to); },

@@ -18,6 +18,8 @@ class CombinedWalk {
   CombinedWalk(const model::CombinedView& view, const Options& options)
       : view_(view),
         tree_(view.tree),
+        form_(options.names),
+        shown_names_(options.for_people() ? tree_.names.size() : 0),
         weights_(Weights(tree_)),
         outline_(tree_.contexts, kRoots, options, weights_,
                  [](model::NodeIndex, double) { return false; }) {}
@@ -52,7 +54,7 @@ class CombinedWalk {
     return row;
   }
 
-  CombinedRow RowOf(model::NodeIndex index, Place place) const {
+  CombinedRow RowOf(model::NodeIndex index, Place place) {
     const model::CombinedContext& context = tree_.contexts[index];
     CombinedRow row = Empty();
     row.id = index + 1;
@@ -61,6 +63,7 @@ class CombinedWalk {
     row.place = place;
     row.type = index == 0 ? 'T' : context.type;
     row.name = index == 0 ? "(all threads)" : std::string_view(tree_.names[context.name]);
+    row.shown_name = context.is_java && index != 0 ? ShownName(context.name) : row.name;
     row.is_java = context.is_java;
     row.estimated_time = view_.estimated_own[index];
     row.estimated_all = view_.estimated_all[index];
@@ -73,6 +76,13 @@ class CombinedWalk {
     row.is_estimated = model::IsEstimated(view_, index);
     row.outermost_calls = tree_.OutermostCalls(index);
     return row;
+  }
+
+  // Returns the name in the form of the options, which is made once.
+  std::string_view ShownName(uint32_t name) {
+    if (shown_names_.empty()) return tree_.names[name];
+    if (shown_names_[name].empty()) shown_names_[name] = model::MethodIn(form_, tree_.names[name]);
+    return shown_names_[name];
   }
 
   CombinedRow Rest(model::NodeIndex parent, Place place) {
@@ -93,7 +103,7 @@ class CombinedWalk {
     row.type = ' ';
     row.place = place;
     hidden_name_ = fmt::format("(hidden: {} rows)", row.hidden);
-    row.name = hidden_name_;
+    row.name = row.shown_name = hidden_name_;
     const model::Estimate time = view_.times->Of(row.samples, model::Part::kAll);
     row.times = {
         .own = time, .all = time, .share = view_.times->ShareOf(row.samples, model::Part::kAll)};
@@ -102,6 +112,8 @@ class CombinedWalk {
 
   const model::CombinedView& view_;
   const model::CombinedTree& tree_;
+  model::NameForm form_;
+  std::vector<std::string> shown_names_;  // by name; empty if text is not what is written
   std::vector<double> weights_;
   Outline<std::vector<model::CombinedContext>> outline_;
   uint32_t hidden_rows_ = 0;

@@ -18,7 +18,8 @@ namespace jprof::reports {
 struct CombinedRow {
   uint32_t id = 0, parent = 0, level = 0;
   char type = '?';
-  std::string_view name;
+  std::string_view name;        // the JVM's
+  std::string_view shown_name;  // as text shows it, in the form of the options
   bool is_java = true, counted = false;
   uint64_t calls = 0;
   std::vector<double> samples, all_samples;  // by run

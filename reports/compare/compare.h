@@ -22,7 +22,7 @@ struct CompareOptions {
   size_t top = 10;        // rows of each list
   bool absolute = false;  // values, not shares of all that was in methods
   model::NameForm names = model::NameForm::kFull;  // of text
-  size_t width = 0;                                // of text, in characters; 0 for any
+  size_t width = 0;                                // of text, in cells; 0 for any
 };
 
 // One calling context of a method of the flat profile.

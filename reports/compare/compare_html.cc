@@ -16,11 +16,16 @@ constexpr size_t kTableRows = 200;    // at least, if that many exist
 constexpr size_t kTreeRows = 4000;    // at most
 constexpr double kTreeShare = 0.001;  // contexts below it in all profiles are left out
 constexpr size_t kCellCallers = 3, kTitleCallers = 40;
+constexpr auto kForm = model::NameForm::kFull;
 
 std::string Percent(double share) { return fmt::format("{:.2f}", 100 * share); }
 
 // Replaces NaN, by which JavaScript cannot sort.
 double Sortable(double value) { return std::isfinite(value) ? value : 0; }
+
+std::string ShownName(const model::JointTree& tree, uint32_t name) {
+  return EscapedHtml(model::MethodIn(kForm, tree.names[name]));
+}
 
 void PrintCell(double value, const std::string& text, Output& out) {
   out.Print("<td data-v=\"{:.9g}\">{}</td>", Sortable(value), text);
@@ -33,10 +38,17 @@ void HeadLine(std::string_view label, std::string_view text, Output& out) {
 void SideLines(const Side& side, std::string_view label, Output& out) {
   HeadLine(label,
            fmt::format("{} ({}): {}; {} in methods, {} outside any", side.directory, side.mode,
-                       side.how, model::AmountIn(side.unit, side.inside.value),
-                       model::AmountIn(side.unit, side.outside.value)),
+                       side.how, AmountOf(side, side.inside), AmountOf(side, side.outside)),
            out);
-  for (const std::string& note : side.notes) HeadLine("", note, out);
+}
+
+// Prints the grade, and each fact that is more than a statement with what it means.
+void QualityLines(const Quality& quality, Output& out) {
+  HeadLine("quality", GradeOf(quality.worst()), out);
+  for (const Fact& fact : quality.facts) {
+    if (fact.severity != Severity::kInfo)
+      HeadLine("", fmt::format("{}. {} {}", fact.text, fact.means, fact.advice), out);
+  }
 }
 
 void BeginTable(std::string_view title, std::initializer_list<std::string_view> columns,
@@ -45,11 +57,17 @@ void BeginTable(std::string_view title, std::initializer_list<std::string_view> 
   for (const std::string_view column : columns) out.Print("<th>{}</th>", column);
   out.Text("</tr></thead>\n<tbody>\n");
 }
+void BeginDifferences(std::string_view title, bool absolute, std::string_view name, Output& out) {
+  if (absolute) return BeginTable(title, {"B-A", "95 % from, to", "sure", "A", "B", name}, out);
+  BeginTable(title, {"B-A %", "95 % from, to", "sure", "A %", "B %", name}, out);
+}
 void EndTable(Output& out) { out.Text("</tbody>\n</table></div>\n"); }
 
 void PrintPathCell(const model::JointTree& tree, model::NodeIndex context, Output& out) {
-  out.Print("<td title=\"{}\">{}</td>", EscapedHtml(PathText(tree, context, kTitleCallers)),
-            EscapedHtml(PathText(tree, context, kCellCallers)));
+  const auto path = [&](size_t callers) {
+    return EscapedHtml(PathText(tree, context, callers, kForm));
+  };
+  out.Print("<td title=\"{}\">{}</td>", path(kTitleCallers), path(kCellCallers));
 }
 
 // Lists the rows of the tree in display order, the largest first.
@@ -117,7 +135,7 @@ void DifferenceRow(const Comparison& comparison, model::NodeIndex context, Outpu
       "style=\"width:{:.2f}%\"></i></span>",
       BarWidth(a), BarWidth(b));
   out.Print("<span {}>{}</span></div>\n", Colour(difference, b - a),
-            EscapedHtml(comparison.tree.names[comparison.tree.contexts[context].name]));
+            ShownName(comparison.tree, comparison.tree.contexts[context].name));
 }
 
 void PrintDifferenceCells(const Comparison& comparison, const std::array<model::Amount, 2>& amounts,
@@ -143,7 +161,8 @@ void PrintDifferenceCells(const Comparison& comparison, const std::array<model::
 void HotTable(std::string_view title, const FlatAndContext& flat,
               const std::vector<HotMethod>& methods, Output& out) {
   BeginTable(title,
-             {"self %", "95 %", "with callees %", "95 %", "of it %", "95 %", "method &lt; callers"},
+             {"self %", "from, to", "with callees %", "from, to", "of the method %", "from, to",
+              "method &lt; callers"},
              out);
   const auto share = [&](const model::Estimate& estimate) {
     PrintCell(estimate.value, Percent(estimate.value), out);
@@ -158,7 +177,8 @@ void HotTable(std::string_view title, const FlatAndContext& flat,
       out.Text("</tr>\n");
     };
     if (method.parts.empty()) {
-      row({1, 1, 1}, [&] { out.Print("<td>{}</td>", EscapedHtml(flat.tree.names[method.name])); });
+      row({1, 1, 1},
+          [&] { out.Print("<td title=\"{0}\">{0}</td>", ShownName(flat.tree, method.name)); });
     }
     for (const Part& part : method.parts)
       row(part.share, [&] { PrintPathCell(flat.tree, part.context, out); });
@@ -172,6 +192,7 @@ void PrintHtml(const FlatAndContext& flat, const CompareOptions&, Output& out) {
   BeginPage(fmt::format("jprof compare of {}: flat against contextual", flat.side.directory), out);
   out.Text("<dl>\n");
   SideLines(flat.side, "profile", out);
+  QualityLines(flat.side.quality, out);
   out.Text(
       "</dl>\n<p class=\"note\">A click on a heading sorts, a click on a row of the tree folds it. "
       "Intervals are of 95 %.</p>\n");
@@ -189,7 +210,7 @@ void PrintHtml(const FlatAndContext& flat, const CompareOptions&, Output& out) {
         "style=\"width:{:.2f}%\"></i></span>"
         "<span class=\"n\">{}</span></div>\n",
         Percent(share(row)), BarWidth(share(row)),
-        EscapedHtml(flat.tree.names[flat.tree.contexts[row].name]));
+        ShownName(flat.tree, flat.tree.contexts[row].name));
   }
   out.Text("</div>\n");
   EndPage(out);
@@ -215,23 +236,24 @@ void PrintHtml(const Comparison& comparison, const CompareOptions& options, Outp
                        comparison.contexts_beyond, comparison.contexts.size(),
                        comparison.methods_beyond, comparison.methods.size()),
            out);
+  QualityLines(QualityOfBoth(comparison), out);
   out.Print(
       "</dl>\n<p class=\"note\">A click on a heading sorts, a click on a row "
       "of the tree folds it. Tables: {}, without callees. Tree: shares with "
       "callees; red more in B, blue less, none within the error (95 %).</p>\n",
       comparison.absolute ? "values in " + EscapedHtml(comparison.sides[0].unit)
                           : "percent of all that was in methods");
-  BeginTable("Contexts", {"B-A", "95 %", "sure", "A", "B", "method &lt; callers"}, out);
+  BeginDifferences("Contexts", comparison.absolute, "method &lt; callers", out);
   for (size_t i = 0; i < std::min(most, comparison.contexts.size()); ++i) {
     PrintDifferenceCells(comparison, tree.contexts[comparison.contexts[i].id].self, out);
     PrintPathCell(tree, comparison.contexts[i].id, out);
     out.Text("</tr>\n");
   }
   EndTable(out);
-  BeginTable("Methods", {"B-A", "95 %", "sure", "A", "B", "method"}, out);
+  BeginDifferences("Methods", comparison.absolute, "method", out);
   for (size_t i = 0; i < std::min(most, comparison.methods.size()); ++i) {
     PrintDifferenceCells(comparison, tree.methods[comparison.methods[i].id].self, out);
-    out.Print("<td>{}</td></tr>\n", EscapedHtml(tree.names[comparison.methods[i].id]));
+    out.Print("<td title=\"{0}\">{0}</td></tr>\n", ShownName(tree, comparison.methods[i].id));
   }
   EndTable(out);
   out.Text("<h2>Calling contexts, with callees: A %, B %</h2>\n<div class=\"scroll\">\n");

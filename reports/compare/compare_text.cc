@@ -28,8 +28,7 @@ std::string Samples(const Side& side, const model::Amount& amount) {
 
 std::string SideText(const Side& side) {
   const auto amount = [&](const model::Amount& of) {
-    return (side.unit == "ns" ? Duration(of.value) : model::AmountIn(side.unit, of.value)) +
-           Samples(side, of);
+    return AmountOf(side, of) + Samples(side, of);
   };
   return fmt::format("{}, {}; {} in methods, {} outside",
                      side.mode.empty() ? "unknown mode" : side.mode, side.how, amount(side.inside),
@@ -38,10 +37,6 @@ std::string SideText(const Side& side) {
 
 std::string Interval(const model::Estimate& share) {
   return fmt::format("[{:.2f}, {:.2f}]", 100 * share.low, 100 * share.high);
-}
-
-void PrintLine(const std::string& line, const CompareOptions& options, Output& out) {
-  out.Text((options.width > 0 ? Cut(line, options.width) : line) + "\n");
 }
 
 // Prints the largest contexts only; JSON and HTML have all.
@@ -59,14 +54,15 @@ void PrintParts(const model::JointTree& tree, const HotMethod& method,
     }
     ++shown;
     const model::NodeIndex caller = tree.contexts[part.context].parent;
-    PrintLine(
-        fmt::format(
-            "        {:6.2f} % of it {:<16} < {}", 100 * part.share.value, Interval(part.share),
-            caller == 0 ? "(the thread)" : PathText(tree, caller, kLineCallers, options.names)),
-        options, out);
+    out.Text(FittedLine(
+        fmt::format("        {:6.2f} % of it {:<16} < ", 100 * part.share.value,
+                    Interval(part.share)),
+        caller == 0 ? "(the thread)" : PathText(tree, caller, kLineCallers, options.names),
+        options.width));
   }
   if (others > 0) {
-    out.Print("        {:6.2f} % of it in {} other contexts\n", 100 * other_share, others);
+    out.Print("        {:6.2f} % of it in {}\n", 100 * other_share,
+              Counted(others, "other context", "other contexts"));
   }
 }
 
@@ -74,10 +70,10 @@ void PrintHot(const FlatAndContext& flat, const std::vector<HotMethod>& methods,
               const CompareOptions& options, Output& out) {
   for (const HotMethod& method : methods) {
     const model::Estimate& share = by_self ? method.self : method.all;
-    PrintLine(fmt::format("{:6.2f} {:<16} {:6.2f} {}", 100 * share.value, Interval(share),
-                          100 * (by_self ? method.all : method.self).value,
-                          Shortened(model::MethodIn(options.names, flat.tree.names[method.name]))),
-              options, out);
+    out.Text(FittedLine(fmt::format("{:6.2f} {:<16} {:6.2f} ", 100 * share.value, Interval(share),
+                                    100 * (by_self ? method.all : method.self).value),
+                        Shortened(model::MethodIn(options.names, flat.tree.names[method.name])),
+                        options.width));
     PrintParts(flat.tree, method, options, out);
   }
 }
@@ -123,10 +119,11 @@ void PrintDifference(const Comparison& comparison, const Difference& difference,
   const int width = comparison.absolute ? 14 : 7;
   const std::string interval =
       "[" + figure(difference.change.low, true) + ", " + figure(difference.change.high, true) + "]";
-  PrintLine(fmt::format("{} {:>{}} {:<{}} {:>{}} {:>{}} {}", difference.within ? '~' : ' ',
-                        figure(difference.change.value, true), width, interval, 2 * width + 4,
-                        figure(difference.a.value), width, figure(difference.b.value), width, name),
-            options, out);
+  out.Text(
+      FittedLine(fmt::format("{} {:>{}} {:<{}} {:>{}} {:>{}} ", difference.within ? '~' : ' ',
+                             figure(difference.change.value, true), width, interval, 2 * width + 4,
+                             figure(difference.a.value), width, figure(difference.b.value), width),
+                 name, options.width));
 }
 
 std::string DifferenceColumns(bool absolute, std::string_view name) {
@@ -160,7 +157,8 @@ void PrintText(const FlatAndContext& flat, const CompareOptions& options, Output
   PrintHead({.report = "compare",
              .of = flat.side.directory + ": flat against contextual",
              .directory = flat.side.directory,
-             .lines = {{"profile", SideText(flat.side)}}},
+             .lines = {{"profile", SideText(flat.side)}},
+             .width = options.width},
             flat.side.quality, out);
   PrintHeading("Hot methods, and the contexts of their own time",
                " SELF% [95 %]           CUM% NAME", out);
@@ -182,11 +180,13 @@ void PrintText(const Comparison& comparison, const CompareOptions& options, Outp
              .lines = {{"A", SideText(comparison.sides[0])},
                        {"B", SideText(comparison.sides[1])},
                        {"differ", DifferencesText(comparison)},
-                       {"agree", AgreementText(comparison.top)}}},
+                       {"agree", AgreementText(comparison.top)}},
+             .width = options.width},
             QualityOfBoth(comparison), out);
-  out.Print(
-      " values    {}; [95 % from, to] of B-A; ~ within the error\n",
-      comparison.absolute ? "in " + comparison.sides[0].unit : "shares of all that was in methods");
+  PrintHeadRow({"values", fmt::format("{}; [95 % from, to] of B-A; ~ within the error",
+                                      comparison.absolute ? "in " + comparison.sides[0].unit
+                                                          : "shares of all that was in methods")},
+               options.width, out);
   PrintHeading("Contexts", DifferenceColumns(comparison.absolute, "CONTEXT"), out);
   const model::JointTree& tree = comparison.tree;
   for (size_t i = 0; i < std::min(options.top, comparison.contexts.size()); ++i) {

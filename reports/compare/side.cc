@@ -8,6 +8,7 @@
 #include "model/values/amount.h"
 #include "profile/files/printable_text.h"
 #include "profile/read/losses.h"
+#include "reports/print/units.h"
 #include "reports/quality/quality_of.h"
 
 namespace jprof::reports {
@@ -102,6 +103,10 @@ Result<void> CheckSide(const Side& side) {
   return WrongUse("{}: nothing of '{}' was {} in any method: there is nothing to compare{}",
                   side.directory, side.metric, side.sampled ? "sampled" : "measured",
                   side.notes.empty() ? "" : " (" + side.notes.back() + ")");
+}
+
+std::string AmountOf(const Side& side, const model::Amount& amount) {
+  return side.unit == "ns" ? Duration(amount.value) : model::AmountIn(side.unit, amount.value);
 }
 
 model::Estimate AbsoluteOf(const Side& side, const model::Amount& part) {

@@ -42,6 +42,9 @@ void MeasureSide(const model::JointTree& tree, size_t index, Side& side);
 // Fails if nothing was measured in any method.
 Result<void> CheckSide(const Side& side);
 
+// Returns an amount of this side as text, in the unit that fits: "322 ms".
+std::string AmountOf(const Side& side, const model::Amount& amount);
+
 // Returns `part` in the unit of this side.
 model::Estimate AbsoluteOf(const Side& side, const model::Amount& part);
 

@@ -33,7 +33,8 @@ void PrintArcHead(const ArcTable& table, Output& out) {
                 {"executed", fmt::format("{} instructions, {} branches, {} system calls, {} "
                                          "signals; rep instructions repeated {} times",
                                          trace.instructions, trace.records, trace.system_calls,
-                                         trace.signals, trace.repeats)}}};
+                                         trace.signals, trace.repeats)}},
+      .width = table.options.width};
   PrintHead(head, QualityOf(table.arcs, trace), out);
   out.Text("\n");
 }

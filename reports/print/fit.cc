@@ -1,20 +1,12 @@
 #include "reports/print/fit.h"
 
 #include <algorithm>
+#include <utility>
 
-#include "profile/files/printable_text.h"
+#include "common/terminal_cells.h"
 
 namespace jprof::reports {
 namespace {
-
-using profile::IsInsideCharacter;
-
-std::string_view FirstCharacters(std::string_view text, size_t count) {
-  size_t at = 0;
-  while (at < text.size() && (IsInsideCharacter(text[at]) || count > 0))
-    count -= !IsInsideCharacter(text[at++]);
-  return text.substr(0, at);
-}
 
 // Returns where the name begins, behind its indentation and the number of folded callers, "+3 ".
 size_t BeginOfName(std::string_view text) {
@@ -42,6 +34,11 @@ void DropArguments(std::string& text) {
   if (before != ' ' && before != ':') text.replace(open, text.npos, "(..)");
 }
 
+std::string_view FirstLetter(std::string_view text) {
+  const std::string_view letter = FirstCells(text, 1);
+  return letter.empty() ? FirstCells(text, 2) : letter;  // a wide one
+}
+
 // Reduces each package of a Java method to its first letter: all parts but the last two.
 void ShortenPackages(std::string& text) {
   const size_t end = std::min(text.find('('), text.size());
@@ -51,35 +48,41 @@ void ShortenPackages(std::string& text) {
   if (type == text.npos || type < mark) return;
   std::string packages;
   for (size_t at = mark; at < type; at = std::min(text.find('.', at), type) + 1)
-    packages.append(FirstCharacters(std::string_view(text).substr(at), 1)).append(".");
+    packages.append(FirstLetter(std::string_view(text).substr(at))).append(".");
   text.replace(mark, type + 1 - mark, packages);
 }
 
 }  // namespace
 
-size_t Characters(std::string_view text) {
-  return text.size() - static_cast<size_t>(std::ranges::count_if(text, IsInsideCharacter));
-}
-
 std::string Cut(std::string_view text, size_t room) {
-  if (Characters(text) <= room) return std::string(text);
+  if (Cells(text) <= room) return std::string(text);
   constexpr std::string_view kCut = "...";
   const size_t kept = room - std::min(room, kCut.size());
-  return std::string(FirstCharacters(text, kept)).append(kCut.substr(0, room - kept));
+  return std::string(FirstCells(text, kept)).append(kCut.substr(0, room - kept));
 }
 
 std::string Fitted(std::string_view text, size_t room) {
-  if (Characters(text) <= room) return std::string(text);
+  if (Cells(text) <= room) return std::string(text);
   const size_t begin = BeginOfName(text);
   const std::string before(
       text.substr(begin - std::min(begin, room / 2), std::min(begin, room / 2)));
   std::string name(text.substr(begin));
-  const auto is_long = [&] { return before.size() + Characters(name) > room; };
+  const auto is_long = [&] { return before.size() + Cells(name) > room; };
   if (is_long()) DropCaller(name);
   if (is_long() && IsJava(name)) DropArguments(name);
   if (is_long() && IsJava(name)) ShortenPackages(name);
-  if (before.size() + Characters(name) <= room) return before + name;
+  if (before.size() + Cells(name) <= room) return before + name;
   return before + Cut(name, room - std::min(room, before.size()));
+}
+
+size_t RoomBehind(size_t used, size_t width) {
+  constexpr size_t kLeast = 12;
+  return std::max(width, used + kLeast) - used;
+}
+
+std::string FittedLine(std::string begin, std::string_view name, size_t width) {
+  const size_t room = width == 0 ? name.size() : RoomBehind(Cells(begin), width);
+  return std::move(begin).append(Cut(name, std::min(room, name.size()))).append("\n");
 }
 
 }  // namespace jprof::reports

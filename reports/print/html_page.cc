@@ -27,6 +27,7 @@ table { border-collapse: collapse; }
 th, td { padding: .15em .6em; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
 th { cursor: pointer; position: sticky; top: 0; background: var(--page); }
 th:last-child, td:last-child { text-align: left; font-family: ui-monospace, monospace; font-size: 12px; }
+td:last-child { width: 100%; max-width: 0; min-width: 30em; overflow: hidden; text-overflow: ellipsis; }
 .r { display: flex; align-items: center; gap: .6em; font: 12px/1.5 ui-monospace, monospace; white-space: nowrap; }
 .r.folded .n::before { content: "+ "; } .r[hidden] { display: none; }
 .r:hover { outline: 1px solid var(--line); }

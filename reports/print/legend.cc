@@ -10,11 +10,11 @@
 namespace jprof::reports {
 namespace {
 
-// Appends the entry, whose further lines begin where `text` begins.
-void AddEntry(std::string& legend, std::string_view name, size_t width, std::string text) {
+// Returns the entry, whose further lines begin where `text` begins.
+std::string Entry(std::string_view name, size_t name_width, std::string text, size_t columns) {
   std::erase(text, '`');
-  const std::string begin = fmt::format("  {:<{}} ", name, width);
-  legend += begin + WrappedText(text, begin.size()) + '\n';
+  const std::string begin = fmt::format("  {:<{}} ", name, name_width);
+  return begin + WrappedText(text, begin.size(), columns) + '\n';
 }
 
 // Returns whether the column is the described one, or that of a further metric (SELF-1).
@@ -36,7 +36,8 @@ std::string Letters() {
 
 }  // namespace
 
-std::string Legend(std::span<const Column> columns, std::span<const ColumnHelp> help) {
+std::string Legend(std::span<const Column> columns, std::span<const ColumnHelp> help,
+                   size_t width) {
   std::vector<const ColumnHelp*> shown;
   for (const Column& column : columns) {
     const auto entry = std::ranges::find_if(
@@ -45,12 +46,13 @@ std::string Legend(std::span<const Column> columns, std::span<const ColumnHelp> 
       shown.push_back(&*entry);
   }
   constexpr std::string_view kLetters = "letters";
-  size_t width = kLetters.size();
-  for (const ColumnHelp* entry : shown) width = std::max(width, entry->name.size());
+  size_t name_width = kLetters.size();
+  for (const ColumnHelp* entry : shown) name_width = std::max(name_width, entry->name.size());
+  const size_t columns_of_text = width == 0 ? kTextColumns : std::min(width, kTextColumns);
   std::string legend;
   for (const ColumnHelp* entry : shown)
-    AddEntry(legend, entry->name, width, std::string(entry->meaning));
-  AddEntry(legend, kLetters, width, Letters());
+    legend += Entry(entry->name, name_width, std::string(entry->meaning), columns_of_text);
+  legend += Entry(kLetters, name_width, Letters(), columns_of_text);
   return legend;
 }
 

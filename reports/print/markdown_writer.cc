@@ -1,5 +1,7 @@
 // Writes tables in GitHub's Markdown: the columns of text and what is below them, without the head.
 // Characters that Markdown or HTML would read as markup are escaped.
+#include <algorithm>
+
 #include "reports/print/formats.h"
 
 namespace jprof::reports {
@@ -23,18 +25,16 @@ class MarkdownWriter : public TableWriter {
 
   // What text says below the table is a paragraph.
   void End() override {
-    if (!layout_.tail.text) return;
-    const Result<std::string> tail = PrintedText([this](Output& text) -> Result<void> {
-      layout_.tail.text(text);
-      return {};
-    });
-    if (tail && !tail->empty()) out_.Text("\n" + *tail);
+    if (const std::string tail = TailText(layout_); !tail.empty()) out_.Text("\n" + tail);
   }
 
  private:
+  // Blanks at the beginning, which indent a name, are of a kind that Markdown keeps.
   void Cell(std::string_view text) {
+    const size_t indent = std::min(text.find_first_not_of(' '), text.size());
     std::string escaped;
-    for (const char c : text) {
+    for (size_t i = 0; i < indent; ++i) escaped += "&nbsp;";
+    for (const char c : text.substr(indent)) {
       if (std::string_view("\\|`*_<>[]&~").contains(c)) escaped += '\\';
       escaped += c;
     }

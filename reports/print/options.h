@@ -17,7 +17,8 @@ inline model::NameForm ShortOf(model::NameForm form) {
 
 struct Options {
   Format format = Format::kText;
-  bool merged = false;  // all threads as one tree
+  bool merged = false;    // all threads as one tree
+  bool separate = false;  // text shows the threads of a pool each by itself, as other formats do
   // The order of siblings. By default text has the largest first, and other formats of most reports
   // the first called first.
   std::optional<model::Sort> sort;
@@ -31,7 +32,7 @@ struct Options {
   bool static_letters = false;  // lower case letters for static methods
   std::string metric;           // only this one; empty for all
   model::NameForm names = model::NameForm::kFull;  // of text and Markdown
-  size_t width = 0;                                // of text, in characters; 0 for any
+  size_t width = 0;                                // of text, in cells; 0 for any
   bool legends = false;                            // text explains its columns after the rows
   std::span<const ColumnHelp> legend = {};         // as PrintReport sets it from the report's row
   // These are only of the report arc.
@@ -49,7 +50,11 @@ struct Options {
 
   // Returns what to load for the report.
   operator model::ForestOptions() const {
-    return {.merged = merged, .sort = sort, .by_cumulative = cumulative, .metric = metric};
+    return {.merged = merged,
+            .pools = for_people() && !all && !separate && !merged,
+            .sort = sort,
+            .by_cumulative = cumulative,
+            .metric = metric};
   }
 };
 

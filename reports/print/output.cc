@@ -29,7 +29,8 @@ bool WriteWhole(std::FILE* file, std::string_view bytes) {
 }  // namespace
 
 bool ShowsColour(std::FILE* file) {
-  return isatty(fileno(file)) != 0 && std::getenv("NO_COLOR") == nullptr;
+  const char* no_colour = std::getenv("NO_COLOR");
+  return isatty(fileno(file)) != 0 && (no_colour == nullptr || *no_colour == '\0');
 }
 
 Tenths::Tenths(double value) {

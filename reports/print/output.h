@@ -92,7 +92,7 @@ std::string Shortened(std::string_view text);
 // Returns what `print` prints, as text. Fails with its error, or if there is not enough memory.
 Result<std::string> PrintedText(const std::function<Result<void>(Output&)>& print);
 
-// Returns whether `file` is a terminal and NO_COLOR is not set.
+// Returns whether `file` is a terminal and NO_COLOR is not set or empty (https://no-color.org).
 bool ShowsColour(std::FILE* file);
 
 }  // namespace jprof::reports

@@ -8,7 +8,9 @@
 namespace jprof::reports {
 
 // The shares of the whole, in percent, below which text may hide rows to fit a screen.
-inline constexpr std::array kShares = {0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0};
+// Neighbours differ by at most a factor of 2, so that a screen is seldom half empty.
+inline constexpr std::array kShares = {0.0, 0.1, 0.2, 0.3, 0.5, 0.7,  1.0,  1.5, 2.0,
+                                       3.0, 5.0, 7.0, 10., 15., 20.0, 30.0, 50.0};
 
 // Returns the smallest of these shares with which the text fits(share) a screen, or the largest if
 // none is enough. The more is hidden, the less is shown.

@@ -29,9 +29,18 @@ struct Layout {
   bool end_line = false;                    // in JSON, so does the end of the array
   bool heading = true;                      // in CSV, the first line has the names of the columns
   int gap = 1;                              // in text, blanks between columns
-  size_t width = 0;                         // in text, of a line; names are shortened to it. 0: any
+  size_t width = 0;                         // in text, cells of a line; 0 for any
   std::span<const ColumnHelp> legend = {};  // in text, what explains the columns after the rows
 };
+
+// Returns the text after the rows, or an empty text.
+inline std::string TailText(const Layout& layout) {
+  const auto print = [&layout](Output& out) -> Result<void> {
+    if (layout.tail.text) layout.tail.text(out);
+    return {};
+  };
+  return PrintedText(print).value_or("");
+}
 
 class TableWriter {
  public:

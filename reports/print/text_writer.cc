@@ -1,6 +1,7 @@
 // Writes tables as text: numbers right-aligned in the widths that the columns give.
 #include <algorithm>
 
+#include "common/wrapped_text.h"
 #include "reports/print/fit.h"
 #include "reports/print/formats.h"
 
@@ -35,14 +36,16 @@ class TextWriter : public TableWriter {
   }
 
   void End() override {
-    if (layout_.tail.text) layout_.tail.text(out_);
-    if (!layout_.legend.empty()) out_.Text("\n" + Legend(columns_, layout_.legend));
+    std::string tail = TailText(layout_);
+    if (layout_.width > 0) tail = WrappedText(tail, 0, layout_.width);
+    out_.Text(tail);
+    if (!layout_.legend.empty()) out_.Text("\n" + Legend(columns_, layout_.legend, layout_.width));
   }
 
  private:
   bool IsSpared(const Column& column) const { return column.spare > 0 && column.spare <= spared_; }
   // Returns the largest `spare` of the columns that are left out, so that names have kRoom
-  // characters.
+  // cells.
   int Spared() const {
     constexpr size_t kRoom = 36;
     const auto used = [this](int spared) {
@@ -71,9 +74,7 @@ class TextWriter : public TableWriter {
   }
   // Prints the last value of a row, which has no width.
   void Name(std::string_view text) {
-    constexpr size_t kLeast = 12;
-    if (layout_.width > 0)
-      return out_.Text(Fitted(text, std::max(layout_.width, used_ + kLeast) - used_));
+    if (layout_.width > 0) return out_.Text(Fitted(text, RoomBehind(used_, layout_.width)));
     if (text.size() > kShownText) return out_.Text(Shortened(text));
     out_.Text(text);
   }
@@ -101,7 +102,7 @@ class TextWriter : public TableWriter {
 
   const Layout& layout_;
   std::span<const Column> columns_;
-  size_t used_ = 0;  // characters of the row
+  size_t used_ = 0;  // cells of the row
   int spared_ = 0;
 };
 

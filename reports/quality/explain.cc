@@ -8,21 +8,17 @@
 namespace jprof::reports {
 namespace {
 
-void Line(std::string_view label, std::string_view text, Output& out) {
-  if (text.empty()) return;
-  bool is_first = true;
-  for (const std::string& line : WrappedLines(text, kHeadColumns)) {
-    out.Print("         {:<9} {}\n", is_first ? label : "", line);
-    is_first = false;
-  }
+std::string Line(std::string_view begin, std::string_view text, size_t columns) {
+  return text.empty() ? "" : fmt::format("{}{}\n", begin, WrappedText(text, begin.size(), columns));
 }
 
-void ExplainFact(const Fact& fact, Output& out) {
-  const std::string title = fmt::format("\n {:<7} {}\n", NameOf(fact.severity), fact.text);
+void ExplainFact(const Fact& fact, size_t columns, Output& out) {
+  const std::string title =
+      "\n" + Line(fmt::format(" {:<7} ", NameOf(fact.severity)), fact.text, columns);
   fact.severity >= Severity::kMajor ? out.Warning(title) : out.Text(title);
-  Line("details", fact.detail, out);
-  Line("means", fact.means, out);
-  Line("to do", fact.advice, out);
+  out.Text(Line("         details   ", fact.detail, columns));
+  out.Text(Line("         means     ", fact.means, columns));
+  out.Text(Line("         to do     ", fact.advice, columns));
 }
 
 void WriteFact(const Fact& fact, JsonWriter& json) {
@@ -36,10 +32,11 @@ void WriteFact(const Fact& fact, JsonWriter& json) {
 
 }  // namespace
 
-void ExplainText(std::string_view directory, const Quality& quality, Output& out) {
-  out.Bold(
-      fmt::format("quality of {}: {}\n", profile::CleanText(directory), GradeOf(quality.worst())));
-  for (const Fact& fact : quality.facts) ExplainFact(fact, out);
+void ExplainText(std::string_view directory, const Quality& quality, size_t width, Output& out) {
+  const std::string title =
+      fmt::format("quality of {}: {}", profile::CleanText(directory), GradeOf(quality.worst()));
+  out.Bold(title + "\n");
+  for (const Fact& fact : quality.facts) ExplainFact(fact, HeadColumns(width), out);
   if (quality.facts.empty()) out.Text(" nothing is missing or in doubt\n");
 }
 

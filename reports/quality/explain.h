@@ -8,7 +8,8 @@
 
 namespace jprof::reports {
 
-void ExplainText(std::string_view directory, const Quality& quality, Output& out);
+// Prints lines of at most `width` cells; 0 for any.
+void ExplainText(std::string_view directory, const Quality& quality, size_t width, Output& out);
 
 // Prints one object. The facts also have the members "detail", "means" and "advice".
 void ExplainJson(std::string_view directory, const Quality& quality, Output& out);

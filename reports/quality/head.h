@@ -1,5 +1,5 @@
-// Prints the head of a text report: at most eight lines about what was profiled, what it measured,
-// and how far the numbers can be trusted.
+// Prints the head of a text report: at most eight lines, or nine where they are narrow, about what
+// was profiled, what it measured, and how far the numbers can be trusted.
 #pragma once
 
 #include <initializer_list>
@@ -21,11 +21,16 @@ struct Head {
   std::string of;              // the profile, or both that are compared
   std::string directory;       // for the command that explains the quality; empty for several
   std::vector<HeadRow> lines;  // the most important first; empty texts are left out
+  size_t width = 0;            // of a line, in cells; 0 for any
 };
 
-// Prints the title, the lines and the quality. Leaves out the last lines where there are too many.
-// Texts need not be printable.
+// Prints the title, the lines and the quality. Where there are too many lines, it names fewer
+// facts, shortens long texts, and leaves out the last lines. Texts need not be printable. The
+// command that explains the quality is in one piece, however long it is.
 void PrintHead(const Head& head, const Quality& quality, Output& out);
+
+// Prints one more line, divided where it is wider than `width`.
+void PrintHeadRow(const HeadRow& row, size_t width, Output& out);
 
 // Returns the texts that are not empty, with a separator between them.
 std::string Joined(std::initializer_list<std::string> texts, std::string_view separator);

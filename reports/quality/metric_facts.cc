@@ -116,18 +116,32 @@ Findings SimilarKeys(const ProfileEvidence& of) {
   });
 }
 
+// Finds the rows whose value is below 0: `what` they are.
+Findings BelowZero(const Metric& metric, std::string_view what) {
+  if (metric.below_zero == 0) return {};
+  const double share = metric.base() > 0 ? -metric.residue / metric.base() : 1;
+  return {{static_cast<double>(metric.below_zero),
+           std::max(kMinor, Graded(share, {.major = 0.05, .severe = 0.5})),
+           fmt::format("{} {}", Counted(metric.below_zero, "row", "rows"), what),
+           fmt::format("fell below 0 and print 0; their {} stay in all totals, so that shares may "
+                       "be above 100 %",
+                       AmountText(metric, metric.residue))}};
+}
+
 Findings OverCalibrated(const ProfileEvidence& of) {
-  return ForCalibrated(of, [](const ProfileEvidence&, const Metric& metric) -> Findings {
-    if (metric.over_calibrated == 0) return {};
-    const double share = metric.base() > 0 ? -metric.residue / metric.base() : 1;
-    return {
-        {static_cast<double>(metric.over_calibrated),
-         std::max(kMinor, Graded(share, {.major = 0.05, .severe = 0.5})),
-         Counted(metric.over_calibrated, "row", "rows") + " over-calibrated",
-         fmt::format("fell below 0 and print 0; their {} stay in all totals, so that shares may "
-                     "be above 100 %",
-                     AmountText(metric, metric.residue))}};
+  return ForCalibrated(of, [](const ProfileEvidence&, const Metric& metric) {
+    return BelowZero(metric, "over-calibrated");
   });
+}
+
+Findings Negative(const ProfileEvidence& of) {
+  Findings found;
+  for (const Metric& metric : of.metrics) {
+    if (metric.calibrated) continue;
+    for (Finding& one : BelowZero(metric, "of " + metric.info.name + " measured below 0"))
+      found.push_back(std::move(one));
+  }
+  return found;
 }
 
 Findings WithinError(const ProfileEvidence& of) {
@@ -168,6 +182,10 @@ constexpr FactRow<ProfileEvidence> kMetricFacts[] = {
     {"over_calibrated", OverCalibrated,
      "More was subtracted from these rows than they had: the costs are averages, and these calls "
      "were cheaper.",
+     "jprof report log-rt --raw PROFILE"},
+    {"negative", Negative,
+     "Reading the clock takes time, whose mean is subtracted from each interval: some intervals "
+     "are shorter than that.",
      "jprof report log-rt --raw PROFILE"},
     {"within_error", WithinError,
      "What was subtracted is not known exactly enough to tell what these rows cost. They print <X, "

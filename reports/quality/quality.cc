@@ -50,16 +50,15 @@ std::string_view GradeOf(Severity worst) { return RowOf(worst).grade; }
 
 std::string_view NameOf(Severity severity) { return RowOf(severity).name; }
 
-std::string QualityText(const Quality& quality) {
-  constexpr size_t kShown = 3;
+std::string QualityText(const Quality& quality, size_t most) {
   std::string text(GradeOf(quality.worst()));
   if (quality.worst() == Severity::kInfo) return text;
   text += quality.worst() == Severity::kMinor ? ", but: " : ": ";
   const auto is_told = [](const Fact& fact) { return fact.severity != Severity::kInfo; };
   const auto told = static_cast<size_t>(std::ranges::count_if(quality.facts, is_told));
-  for (size_t i = 0; i < std::min(told, kShown); ++i)
+  for (size_t i = 0; i < std::min(told, most); ++i)
     text += (i > 0 ? "; " : "") + ShortFact(quality.facts[i].text);
-  if (told > kShown) text += fmt::format("; and {} more", told - kShown);
+  if (told > most) text += fmt::format("; and {} more", told - most);
   return text;
 }
 

@@ -3,6 +3,8 @@
 // them, and JSON reports and the HTML view contain them (docs/REPORTS.md, "Quality").
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -42,8 +44,12 @@ struct Quality {
   void AddOf(std::string_view label, const Quality& one);
 };
 
-// Texts of facts are divided into lines of so many bytes, besides their label.
-inline constexpr size_t kHeadColumns = 99;
+// Texts of facts are divided into lines of at most so many cells, whatever the terminal's width.
+inline constexpr size_t kHeadColumns = 110;
+// Returns the cells of a line on a terminal of `width`; 0 for any.
+inline size_t HeadColumns(size_t width) {
+  return width == 0 ? kHeadColumns : std::min(width, kHeadColumns);
+}
 
 // Returns "good", "fair" or "poor".
 std::string_view GradeOf(Severity worst);
@@ -51,9 +57,10 @@ std::string_view GradeOf(Severity worst);
 // Returns "info", "minor", "major" or "severe".
 std::string_view NameOf(Severity severity);
 
-// Returns the grade and the facts that matter most: "good, but: 3 rows ...; 1 frame ...; and 2
-// more". Facts that are only statements are not in it.
-std::string QualityText(const Quality& quality);
+// Returns the grade and the `most` facts that matter most: "good, but: 3 rows ...; 1 frame ...; and
+// 2 more". Facts that are only statements are not in it.
+inline constexpr size_t kHeadFacts = 3;
+std::string QualityText(const Quality& quality, size_t most = kHeadFacts);
 
 // Writes the members of the object of a fact.
 void JsonFact(const Fact& fact, JsonWriter& json);

@@ -1,5 +1,12 @@
 #include "reports/quality/quality_of.h"
 
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profile/files/printable_text.h"
+#include "profile/read/combined.h"
 #include "profile/read/reader_trace.h"
 #include "reports/quality/profile_facts.h"
 
@@ -38,6 +45,21 @@ Result<Quality> Load(model::ArcRecording& arcs) {
   return QualityOf(arcs, trace);
 }
 
+Fact Broken(std::string text) {
+  return {.name = "damaged",
+          .value = 1,
+          .severity = Severity::kSevere,
+          .text = profile::CleanText(text),
+          .detail = {},
+          .means = "There are no numbers of it. Other runs of the combined profile have their own.",
+          .advice = "Record again; check that the disk has room."};
+}
+
+Result<Quality> OfRun(const std::string& directory, const model::TableChoice& choice) {
+  auto source = model::OpenSource(directory, choice);
+  return source ? Load(*source) : std::unexpected(source.error());
+}
+
 }  // namespace
 
 Quality QualityOf(const model::Source& source, const model::Forest& forest) {
@@ -48,6 +70,21 @@ Quality QualityOf(const model::Source& source, const model::TraceUnit& unit,
                   const model::Names& names) {
   const model::MetricTotals metric = {.info = unit.info, .calibrated = unit.table != nullptr};
   return QualityOfProfile({source, {&metric, 1}, &names});
+}
+
+Result<Quality> QualityOfRuns(const std::string& directory, const model::TableChoice& choice,
+                              const Error& why) {
+  const auto meta = profile::ReadCombined(directory);
+  Quality quality;
+  quality.Add({Broken("the runs cannot be combined: " + why.message)});
+  bool has_read = false;
+  for (const profile::Run& run : meta ? meta->runs : std::vector<profile::Run>()) {
+    const auto one = OfRun((std::filesystem::path(directory) / run.profile).string(), choice);
+    has_read |= one.has_value();
+    quality.AddOf(run.profile, one ? *one : Quality{{Broken("damaged: " + one.error().message)}});
+  }
+  if (!has_read) return std::unexpected(why);
+  return quality;
 }
 
 Result<Quality> LoadQuality(model::Input& input) {

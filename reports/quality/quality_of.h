@@ -19,6 +19,11 @@ Quality QualityOf(const model::ArcRecording& arcs, const model::ArcTrace& trace)
 // Loads what was opened and returns its facts. Fails if it cannot be read.
 Result<Quality> LoadQuality(model::Input& input);
 
+// Returns the facts of the single runs of a combined profile that cannot be read as a whole, and
+// `why`. Fails with `why` if no run can be read.
+Result<Quality> QualityOfRuns(const std::string& directory, const model::TableChoice& choice,
+                              const Error& why);
+
 // Returns "2 runs, 1000 stacks per second of CPU time, ...": a run, for the facts and the head.
 std::string RunText(const model::RunSummary& summary);
 

@@ -105,7 +105,8 @@ constexpr FactRow<ProfileEvidence> kRunFacts[] = {
      "and what only they call, are not counted.",
      "jprof info PROFILE names the methods; record without --keep-intrinsics to count them all."},
     {"open_calls", OpenCalls,
-     "They were running when the profile ended. Their time until then is in the profile."},
+     "They had begun, but not returned, at the last moment that is in the profile. Their time "
+     "until then is in it."},
 };
 
 }  // namespace

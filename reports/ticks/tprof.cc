@@ -5,6 +5,7 @@
 #include <span>
 #include <unordered_map>
 
+#include "common/wrapped_text.h"
 #include "model/values/statistics.h"
 #include "profile/files/printable_text.h"
 #include "reports/print/fit.h"
@@ -92,9 +93,9 @@ class Printer {
 
   void Row(const char* label, size_t depth, size_t ticks, std::string_view name) {
     const std::string indent(depth, ' ');
-    const std::string line = fmt::format("    {}{}{:{}} {:>6} {:>6.2f}    {}{}", indent, label, "",
-                                         4 - depth, ticks, Share(ticks), indent, Shortened(name));
-    out_.Text((options_.width > 0 ? Cut(line, options_.width) : line) + "\n");
+    out_.Text(FittedLine(fmt::format("    {}{}{:{}} {:>6} {:>6.2f}    {}", indent, label, "",
+                                     4 - depth, ticks, Share(ticks), indent),
+                         Shortened(name), options_.width));
   }
 
   void Level(std::span<const model::Tick* const> ticks, std::span<const Part> parts, size_t depth) {
@@ -231,19 +232,21 @@ void PrintFlat(const model::Recording& recording, const model::TickTable& table,
   writer->End();
 }
 
-void PrintTickHead(const model::Recording& recording, const model::TickTable& table, Output& out) {
+void PrintTickHead(const model::Recording& recording, const model::TickTable& table, size_t width,
+                   Output& out) {
   const profile::RecordingMeta& meta = recording.meta;
   const Head head = {
       .report = "tprof",
       .of = recording.directory,
       .directory = recording.directory,
-      .lines = {
-          {"command", meta.command},
-          {"run", Joined({Duration(1e9 * model::RecordedSeconds(recording)) + " on " +
-                              Counted(recording.log.header().cpus, "processor", "processors"),
-                          meta.sampling, meta.platform},
-                         "; ")},
-          {"ticks", fmt::format("{} in all, {} lost", table.ticks.size(), recording.log.lost())}}};
+      .lines = {{"command", meta.command},
+                {"run", Joined({Duration(1e9 * model::RecordedSeconds(recording)) + " on " +
+                                    Counted(recording.log.header().cpus, "processor", "processors"),
+                                meta.sampling, meta.platform},
+                               "; ")},
+                {"ticks",
+                 fmt::format("{} in all, {} lost", table.ticks.size(), recording.log.lost())}},
+      .width = width};
   PrintHead(head, QualityOf(recording, table), out);
   out.Text("\n");
 }
@@ -267,8 +270,10 @@ Result<void> PrintScreen(model::Recording& recording, const model::TickTable& ta
   const Result<std::string> text = at(clip);
   if (!text) return std::unexpected(text.error());
   out.Text(*text);
-  out.Print("{}all eight tables: jprof report --all, or jprof tprof --clip 0\n",
-            clip > 0 ? fmt::format("rows below {:g} % are not shown; ", clip) : "");
+  const std::string hidden = clip > 0 ? fmt::format("rows below {:g} % are not shown; ", clip) : "";
+  const size_t columns = options.width == 0 ? SIZE_MAX : options.width;
+  out.Text(WrappedText(hidden + "all eight tables: jprof report --all, or jprof tprof --clip 0\n",
+                       0, columns));
   return {};
 }
 
@@ -293,7 +298,7 @@ Result<void> PrintTprof(model::Recording& recording, const TprofOptions& options
   } else if (options.format != Format::kText) {
     PrintFlat(recording, table, options.format, out);
   } else {
-    PrintTickHead(recording, table, out);
+    PrintTickHead(recording, table, options.width, out);
     if (!options.clip && !options.by_line) return PrintScreen(recording, table, options, out);
     Printer printer(recording, table, options, options.clip.value_or(0), out);
     for (const Stanza& stanza : Stanzas()) printer.Print(stanza);

@@ -19,7 +19,7 @@ struct TprofOptions {
   // that fits a screen.
   std::optional<double> clip;
   model::NameForm names = model::NameForm::kFull;  // of text
-  size_t width = 0;                                // of text, in characters; 0 for any
+  size_t width = 0;                                // of text, in cells; 0 for any
   bool by_line = false;  // source lines below the symbols of Module_Symbol
   // These replace the stanzas, for the symbols whose names contain the text:
   std::string annotate;  // their instructions

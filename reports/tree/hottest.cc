@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/terminal_cells.h"
 #include "model/tree/flat.h"
 #include "model/values/statistics.h"
 #include "reports/print/fit.h"
@@ -52,10 +53,10 @@ std::string Line(const Hottest& hot, std::string_view label, size_t width) {
   if (width == 0) return begin + Shortened(hot.name) + end;
   constexpr size_t kLeast = 24;
   const auto room = [&] {
-    const size_t used = begin.size() + Characters(end);
+    const size_t used = begin.size() + Cells(end);
     return used < width ? width - used : 0;
   };
-  if (room() < std::min(kLeast, Characters(hot.name))) end = "  " + hot.count + note;
+  if (room() < std::min(kLeast, Cells(hot.name))) end = "  " + hot.count + note;
   return begin + (hot.is_java ? Fitted : Cut)(hot.name, std::max(room(), kLeast)) + end;
 }
 

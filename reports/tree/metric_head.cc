@@ -68,7 +68,7 @@ void JsonMetric(const model::MetricTotals& metric, JsonWriter& json) {
   json.NumberMember("error", metric.error * scale);
   json.Key("running");
   json.Shortest(metric.running_permille / 1000.0);
-  json.Member("over_calibrated", metric.over_calibrated);
+  json.Member("over_calibrated", metric.below_zero);
   json.NumberMember("residue", metric.residue * scale);
   if (metric.info.is_samples()) {
     json.Member("sampled", metric.info.is_weighted() ? "weighted" : "samples");

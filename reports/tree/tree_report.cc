@@ -7,8 +7,11 @@
 #include "reports/tree/metric_head.h"
 
 namespace jprof::reports {
+
 void PrintTreeHead(NamedTree& tree, std::string_view report, Output& out) {
-  PrintHead(ForestHead(tree.source, tree.forest, report), QualityOf(tree.source, tree.forest), out);
+  Head head = ForestHead(tree.source, tree.forest, report);
+  head.width = tree.options.width;
+  PrintHead(head, QualityOf(tree.source, tree.forest), out);
   PrintHottest(HottestOf(tree.forest, tree.options), tree.options, out);
 }
 
@@ -72,7 +75,7 @@ void PrintTree(NamedTree& tree, TreeColumns& columns, Section head, Output& out)
   for (const model::NodeIndex root : tree.forest.rows.roots) {
     if (walk.HidesThread(root)) continue;
     const uint32_t tid = tree.TidOf(root);
-    writer->BeginGroup(tid, tree.merged() ? "(all threads)" : tree.ThreadOf(root).name);
+    writer->BeginGroup(tid, tree.RootName(root));
     walk.Thread(root, [&](const ShownRow& shown) { return write(shown, tid); });
     writer->EndGroup();
   }

@@ -23,8 +23,15 @@ class NamedTree {
     return source.reader.threads()[IndexOf(forest.rows.rows[root].thread)];
   }
   bool merged() const { return options.merged; }
-  // Returns the thread id of the root's rows, or 0 if all threads are one tree.
-  uint32_t TidOf(uint32_t root) const { return merged() ? 0 : ThreadOf(root).record.tid; }
+  // Returns whether the root's rows are of several threads of a pool.
+  bool IsPool(model::NodeIndex root) const {
+    const model::ThreadGroup* group = forest.GroupOf(root);
+    return group != nullptr && group->threads > 1;
+  }
+  // Returns the thread id of the root's rows, or 0 if they are of several threads.
+  uint32_t TidOf(model::NodeIndex root) const {
+    return merged() || IsPool(root) ? 0 : ThreadOf(root).record.tid;
+  }
 
   char Type(const ShownRow& shown) const {
     if (shown.row == model::kNoNode) return Letter(FrameKind::kOther);
@@ -37,7 +44,14 @@ class NamedTree {
     if (shown.row == model::kNoNode) return text_ = fmt::format("(hidden: {} rows)", shown.hidden);
     const model::Row& row = forest.rows.rows[shown.row];
     if (row.method != profile::kRootMethod) return forest.names.Of(row.method);
-    return merged() ? "(all threads)" : std::string_view(ThreadOf(shown.row).name);
+    return RootName(shown.row);
+  }
+  // Returns the name of a thread, or of several with their number. It is valid until the next call.
+  std::string_view RootName(model::NodeIndex root) {
+    if (merged()) return "(all threads)";
+    if (!IsPool(root)) return ThreadOf(root).name;
+    const model::ThreadGroup* pool = forest.GroupOf(root);
+    return text_ = fmt::format("{} ({} threads)", pool->name, pool->threads);
   }
   // Returns the name that text shows, in the form of the options. It is valid until the next call.
   std::string_view ShownName(const ShownRow& shown) {

@@ -104,7 +104,8 @@ void Walk::OtherThreads(const Visitor& visit) {
   uint64_t threads = 0;
   for (const model::NodeIndex root : rows_.roots) {
     if (!HidesThread(root)) continue;
-    ++threads;
+    const model::ThreadGroup* group = forest_.GroupOf(root);
+    threads += group != nullptr ? group->threads : 1;
     model::VisitNodes(
         rows_.rows, root, [this](model::NodeIndex row) { return Accumulate(row), true; },
         [](model::NodeIndex) {});

@@ -39,9 +39,9 @@ void DescribeCorrection(const model::Source& source, const model::MetricTotals& 
             fmt::format("{}: removed {} of {} ({:.1f} %) with {}", metric.info.name,
                         AmountText(metric, metric.adjust), AmountText(metric, metric.raw),
                         model::PercentOf(metric.adjust, metric.raw), source.table_from));
-  if (metric.over_calibrated > 0) {
+  if (metric.below_zero > 0) {
     data.Note(fmt::format("{}: over-calibrated: {} contexts fell below 0", metric.info.name,
-                          metric.over_calibrated));
+                          metric.below_zero));
   }
   if (metric.within_error > 0) {
     data.Note(fmt::format("{}: {} contexts cost no more than their error", metric.info.name,

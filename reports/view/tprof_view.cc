@@ -104,7 +104,8 @@ void DescribeRecording(const model::Recording& recording, const model::TickTable
   }
   data.Fact("recorded", fmt::format("{:.2f} s on {} processors", model::RecordedSeconds(recording),
                                     recording.log.header().cpus));
-  data.Fact("jitted code", fmt::format("{} methods and stubs", recording.jitted));
+  if (recording.jitted > 0)
+    data.Fact("jitted code", fmt::format("{} methods and stubs", recording.jitted));
   if (recording.log.lost() > 0) data.Loss(fmt::format("{} samples lost", recording.log.lost()));
   for (const std::string& damage : recording.log.damages()) data.Loss("damaged: " + damage);
   for (const std::string& note : recording.notes)

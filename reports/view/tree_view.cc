@@ -122,8 +122,8 @@ Result<void> PrintView(model::Source& before, model::Source& after, Output& out)
   if (!comparison) return std::unexpected(comparison.error());
   ViewData data("compare",
                 fmt::format("{} and {}", before.reader.directory(), after.reader.directory()));
-  DescribeSide(comparison->sides[0], "old", data);
-  DescribeSide(comparison->sides[1], "new", data);
+  DescribeSide(comparison->sides[0], "old (A)", data);
+  DescribeSide(comparison->sides[1], "new (B)", data);
   DescribeQuality(QualityOfBoth(*comparison), data);
   ViewNames names;
   const uint32_t all = names.Of("(all threads)");

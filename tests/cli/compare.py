@@ -7,7 +7,6 @@ itself.
 import html.parser
 import json
 import os
-import pty
 import re
 import shutil
 import struct
@@ -18,6 +17,7 @@ import unittest
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "e2e"))
 import child  # noqa: E402
+import terminal  # noqa: E402
 
 JPROF = os.path.abspath(sys.argv.pop(1))
 
@@ -120,12 +120,10 @@ class Compare(unittest.TestCase):
         return result.stdout
 
     def test_on_a_terminal_it_ends_with_the_command_that_shows_more(self):
-        ours, theirs = pty.openpty()
-        done = subprocess.run([JPROF, "compare", "a.jprof", "a.jprof"], cwd=self.folder,
-                              env={"HOME": self.folder, "PAGER": "cat"}, stdout=theirs, stderr=subprocess.PIPE,
-                              text=True, timeout=600, check=True)
-        os.close(theirs)
-        os.close(ours)
+        with terminal.opened() as (_, theirs):
+            done = subprocess.run([JPROF, "compare", "a.jprof", "a.jprof"], cwd=self.folder,
+                                  env={"HOME": self.folder, "PAGER": "cat"}, stdout=theirs,
+                                  stderr=subprocess.PIPE, text=True, timeout=600, check=True)
         self.assertEqual(done.stderr, "jprof: next:    jprof view a.jprof a.jprof\n")
 
     def refused(self, said, *words):

@@ -12,7 +12,6 @@ import gzip
 import http.server
 import json
 import os
-import pty
 import re
 import shutil
 import sqlite3
@@ -26,6 +25,7 @@ import unittest
 import urllib.parse
 
 import made
+import terminal
 
 JPROF = os.path.abspath(sys.argv.pop(1))
 C2 = 3 << 28
@@ -534,13 +534,9 @@ class Trees(Case):
         self.jprof("export", self.profile, "--table", "table.json", "--uncalibrated", status=2)
 
     def test_binary_is_not_written_to_a_terminal(self):
-        ours, theirs = pty.openpty()
-        try:
+        with terminal.opened() as (_, theirs):
             done = subprocess.run([JPROF, "export", self.profile, "-o", "-"], stdout=theirs,
                                   stderr=subprocess.PIPE, text=True, timeout=600, check=False)
-        finally:
-            os.close(ours)
-            os.close(theirs)
         self.assertEqual(done.returncode, 2)
         self.assertIn("standard output is a terminal", done.stderr)
 

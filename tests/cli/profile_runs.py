@@ -6,7 +6,6 @@ requires no JVM.
 """
 import json
 import os
-import pty
 import shutil
 import signal
 import subprocess
@@ -15,6 +14,7 @@ import tempfile
 import unittest
 
 import made  # noqa: E402
+import terminal  # noqa: E402
 
 JPROF = os.path.abspath(sys.argv.pop(1))
 
@@ -266,21 +266,8 @@ class Runs(unittest.TestCase):
 
     def on_a_terminal(self, then, stdout):
         """The output on the terminal, and that on stdout if it is a pipe."""
-        ours, theirs = pty.openpty()
-        with subprocess.Popen([JPROF, "profile", "--agent", self.agent, "--", "java", "App"],
-                              stdin=subprocess.DEVNULL, stdout=stdout or theirs, stderr=theirs,
-                              cwd=self.folder, env={**self.env, "THEN": then}) as jprof:
-            os.close(theirs)
-            shown = b""
-            while True:
-                try:
-                    shown += os.read(ours, 65536)
-                except OSError:  # the terminal was closed
-                    break
-            printed = jprof.stdout.read().decode() if stdout else ""
-        os.close(ours)
-        self.assertEqual(jprof.returncode, 0, shown)
-        return shown.decode().replace("\r\n", "\n"), printed
+        return terminal.run([JPROF, "profile", "--agent", self.agent, "--", "java", "App"],
+                            stdout=stdout, cwd=self.folder, env={**self.env, "THEN": then})
 
     def test_progress_on_a_terminal_is_one_line_that_disappears(self):
         shown, printed = self.on_a_terminal("sleep 2; echo text", subprocess.PIPE)
@@ -328,10 +315,8 @@ class Runs(unittest.TestCase):
         self.assertEqual(self.outputs(), ["", "different", "different"])
 
     def test_output_to_a_terminal_or_a_device_is_not_compared(self):
-        ours, theirs = pty.openpty()
-        self.profile(then="test -t 1 && echo text", stdout=theirs)
-        os.close(theirs)
-        os.close(ours)
+        with terminal.opened() as (_, theirs):
+            self.profile(then="test -t 1 && echo text", stdout=theirs)
         self.assertEqual(self.outputs(), ["a terminal"] * 3)
         self.assertEqual({run["exit_status"] for run in self.runs()["runs"]}, {0})
         self.profile("--force", "-o", "App.jprof", stdout=subprocess.DEVNULL)
@@ -364,10 +349,8 @@ class Runs(unittest.TestCase):
         self.assertTrue(result.stdout.startswith("line\n" * 3), result)
 
     def test_an_input_from_a_terminal_is_announced(self):
-        ours, theirs = pty.openpty()
-        result = self.profile("--runs", "1", then="test -t 0 && echo text", stdin=theirs)
-        os.close(theirs)
-        os.close(ours)
+        with terminal.opened() as (_, theirs):
+            result = self.profile("--runs", "1", then="test -t 0 && echo text", stdin=theirs)
         self.assertTrue(result.stdout.startswith("text\n" * 2), result)
         self.assertIn("the program may ask for input again", result.stderr)
 

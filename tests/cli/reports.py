@@ -4,22 +4,19 @@
 
   reports.py JPROF
 """
-import contextlib
-import fcntl
 import json
 import os
-import pty
 import re
 import shutil
 import struct
 import subprocess
 import sys
 import tempfile
-import termios
 import time
 import unittest
 
 import made
+import terminal
 
 JPROF = os.path.abspath(sys.argv.pop(1))
 
@@ -215,22 +212,12 @@ class Made(unittest.TestCase):
         self.assertEqual(done.returncode, status, done)
         return done.stdout if status == 0 else done.stderr
 
-    def on_terminal(self, *words, columns=80, **environment):
+    def on_terminal(self, *words, columns=80, command=("report", "log-rt"), **environment):
         """What a terminal of so many columns shows of the report."""
-        ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        done = subprocess.Popen(
-            [JPROF, "report", "log-rt", self.profile, *words], cwd=self.folder, stdin=theirs,
-            stdout=theirs, stderr=theirs,
-            env={"HOME": self.folder, "PATH": os.environ["PATH"], "NO_COLOR": "1", **environment})
-        os.close(theirs)
-        text = b""
-        with contextlib.suppress(OSError):  # the other end is closed
-            while more := os.read(ours, 65536):
-                text += more
-        os.close(ours)
-        self.assertEqual(done.wait(timeout=600), 0, text)
-        return text.decode().replace("\r\n", "\n")
+        return terminal.run(
+            [JPROF, *command, self.profile, *words], columns, cwd=self.folder,
+            env={"HOME": self.folder, "PATH": os.environ["PATH"], "NO_COLOR": "1",
+                 **environment})[0]
 
     def test_a_terminal_has_a_pager_and_its_width(self):
         paged = self.on_terminal(TERM="xterm", PAGER="sed s/^/P:/")
@@ -246,8 +233,28 @@ class Made(unittest.TestCase):
             self.assertEqual(self.on_terminal(*words, **environment), plain, (words, environment))
         # A user who leaves the pager early does not make the report fail.
         self.assertEqual(self.on_terminal(TERM="xterm", PAGER="head -1").count("\n"), 1)
-        table = self.on_terminal(TERM="xterm", PAGER="", columns=60).split("\n\n")[1]
-        self.assertLessEqual(max(map(len, table.splitlines())), 60, table)
+        for command in (("report", "log-rt"), ("info", "--quality")):
+            text = self.on_terminal(PAGER="", columns=60, command=command)
+            self.assertLessEqual(max(len(line) for line in text.splitlines()
+                                     if "jprof info --quality" not in line), 60, text)
+
+    def test_an_empty_no_color_allows_colour(self):
+        self.assertNotIn("\x1b[", self.on_terminal(TERM="dumb"))
+        self.assertIn("\x1b[1m", self.on_terminal(TERM="dumb", NO_COLOR=""))
+
+    def test_a_width_that_is_none_is_wrong_use(self):
+        for width in ("0", "-1", "abc", "", "99999999999999999999"):
+            self.assertIn(f"--width: '{width}' is not a whole number ",
+                          self.report("--width", width, status=2))
+        self.assertIn("options of --quality",
+                      self.run_jprof("info", self.profile, "--width", "80", status=2))
+        explained = self.run_jprof("info", "--quality", self.profile, "--width", "50")
+        self.assertLessEqual(max(map(len, explained.splitlines()[1:])), 50, explained)
+
+    def test_an_empty_name_is_not_the_newest_profile(self):
+        for command in (("report",), ("report", "log-rt"), ("compare",), ("view", "--no-open"),
+                        ("export",), ("info",), ("info", "--quality")):
+            self.assertIn("an empty name", self.run_jprof(*command, "", status=2))
 
     def test_text_has_three_forms_of_names_and_no_other_format_has(self):
         for form, name in (("full", "app.Main.run()"), ("short", "Main.run"),
@@ -299,9 +306,21 @@ class Made(unittest.TestCase):
     def test_info_explains_the_quality_of_a_combined_profile(self):
         combined, _, _ = self.combine()
         facts = json.loads(self.run_jprof("info", "--quality", combined, "--format", "json"))
-        self.assertIn("one sampled run: intervals have counting statistics only",
+        self.assertIn("one sampled run: how much runs differ is not known",
                       [fact["text"] for fact in facts["quality"]])
         self.assertEqual(facts["grade"], "fair")
+
+    def test_a_damaged_run_does_not_hide_the_quality_of_the_others(self):
+        combined, counted, sampled = self.combine()
+        os.truncate(os.path.join(sampled, "control"), 10)
+        text = self.run_jprof("info", "--quality", combined)
+        self.assertRegex(text, r"\Aquality of .*: poor\n")
+        self.assertRegex(text, r"(?m)^ severe +sampled-1: damaged: .*sampled-1: not a jprof profile")
+        self.assertRegex(text, r"(?m)^ major +counted: UNCALIBRATED")
+        facts = json.loads(self.run_jprof("info", "--quality", combined, "--format", "json"))
+        self.assertEqual(facts["profile"], combined)
+        os.truncate(os.path.join(counted, "control"), 10)
+        self.run_jprof("info", "--quality", combined, status=2)
 
     def test_a_table_of_another_machine_needs_force(self):
         other = self.table("d", "other.json")
@@ -344,7 +363,7 @@ class Made(unittest.TestCase):
         text = self.run_jprof("report", "combined", combined)
         self.assertEqual(text, self.run_jprof("report", combined))
         self.assertRegex(text, r"(?m)^ 1 +1 +60 +60\.0 us +60\.0 us .* I:app\.Main\.run\(\)$")
-        self.assertIn("intervals have counting statistics only", " ".join(text.split()))
+        self.assertIn("how much runs differ is not known", " ".join(text.split()))
         root = json.loads(self.run_jprof("report", "combined", combined, "--format", "json"))
         self.assertEqual([(node["level"], node["calls"], node["samples"])
                           for node in root["nodes"]], [(0, None, [5]), (1, 1, [60])])
@@ -417,7 +436,7 @@ class Made(unittest.TestCase):
         self.assertIn("(combined)", text)
         self.assertRegex(text, rf"(?m)^sampled +{re.escape(sampled)}$")
         self.assertRegex(text, rf"(?m)^counted +{re.escape(counted)}$")
-        self.assertIn("jprof report combined", text)
+        self.assertIn(f"jprof report {combined};", text)
         root = json.loads(self.run_jprof("info", combined, "--format", "json"))
         self.assertEqual(root["mode"], "combined")
         self.assertEqual(root["runs"], [{"role": "sampled", "profile": sampled},

@@ -20,7 +20,7 @@ export function showQuality({ quality, losses, notes }: Header): void {
   const line = byId("quality-line");
   line.replaceChildren(...lineOf(facts));
   if (losses.length === 0) line.append(el("span", { class: "complete" }, "Nothing was lost. "));
-  if (notes.length > 0) {
+  if (facts.length === 0 && notes.length > 0) {   // facts say what notes do
     line.append(el("span", { class: "soft" }, notes.length === 1 ? notes[0]!
       : `${notes.length} notes: ${notes.join("; ")}`));
   }

@@ -24,6 +24,7 @@ export interface ScatterScene {
 const LEFT = 84;
 const BOTTOM = 46;
 const MARGIN = 14;
+const FEW = 3000;            // points that are drawn larger
 
 class Scale {
   constructor(readonly from: number, readonly to: number, readonly logarithmic: boolean,
@@ -83,7 +84,8 @@ export class Scatter {
     this.scales = { x, y };
     this.drawAxes(scene, x, y, width, height);
     const { length } = scene.x.values;
-    for (let i = 0; i < length; ++i) this.point(i, 3, scene.colourOf(i));
+    const size = length < FEW ? 5 : 3;
+    for (let i = 0; i < length; ++i) this.point(i, size, scene.colourOf(i));
     for (const i of scene.marked) this.ring(i, 5, scene.accent);
     if (scene.selected >= 0) this.ring(scene.selected, 7, scene.text);
   }

@@ -135,6 +135,7 @@ export class MethodsView implements View {
   }
 
   private edgeTable(title: string, list: Edge[]): HTMLElement {
+    if (list.length === 0) return el("p", { class: "soft" }, `${title}: none`);
     const { model, store } = this.context;
     const { unit, whole } = model.quantities[model.quantity]!;
     const total = model.unfiltered.total(model.quantity);

@@ -117,7 +117,8 @@ export class PlotView implements View {
     const plain = correlation(x.values, y.values);
     const log = (axis: Axis) => axis.values.map((v) => (isShown(v, true) ? Math.log(v) : NaN));
     const logs = correlation(log(x), log(y));
-    this.result.replaceChildren("Pearson's r = ", el("b", {}, text(plain.r)),
+    this.result.replaceChildren("Each point is a method: click to select it, drag to mark several. "
+      + "Correlation: Pearson's r = ", el("b", {}, text(plain.r)),
       ` over ${formatValue(plain.pairs, "", true)} methods; of the logarithms `,
       el("b", {}, text(logs.r)), ` over ${formatValue(logs.pairs, "", true)}` +
       (logarithmic ? " (those with both values above 0, as drawn)." : "."));

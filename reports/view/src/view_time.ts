@@ -46,9 +46,11 @@ export class TimeView implements View {
 
   private lead(): string {
     const { clock, shortest, left_out: leftOut } = this.timeline.info;
-    if (leftOut === 0) return clock;
-    return `${clock} ${withSeparators(leftOut)} calls of at most ` +
-        `${formatValue(shortest, "ns")} are not shown.`;
+    const names = [...new Set(this.timeline.marks.map(({ text }) => text))].slice(0, 3)
+      .map((text) => this.context.model.names.of(text));
+    const marks = names.length === 0 ? "" : ` Marks beside a thread's name: ${names.join(", ")}.`;
+    return clock + marks + (leftOut === 0 ? "" : ` ${withSeparators(leftOut)} calls of at most ` +
+        `${formatValue(shortest, "ns")} are not shown.`);
   }
 
   update(changed: Changed | null): void {

@@ -150,6 +150,13 @@ try {
     const first = await page.locator("#panel-methods .trow .name").first().getAttribute("title");
     assert.equal(first, hottestShown, "the table begins with the hottest method");
     await shot("08-methods");
+    for (const cell of await page.locator("#panel-methods .trow .parts > .method").all()) {
+      assert.ok(await cell.evaluate((one) => one.scrollWidth <= one.clientWidth + 1),
+                "a name is cut without a mark");
+    }
+    for (const cell of await page.locator("#panel-methods .edges td:not(.name)").all()) {
+      assert.ok(await cell.evaluate((one) => one.scrollWidth <= one.clientWidth), "a number is cut");
+    }
     await page.click('#panel-methods .thead button[data-key="contexts"]');
     await page.click('#panel-methods .thead button[data-key="self"]');
   });
@@ -211,6 +218,7 @@ try {
       await page.click("#reshaped >> text=Undo all");
     } else await page.click("#more");
     assert.ok(!await isShown("#reshaped"));
+    await page.click("#tab-flame");
     await page.locator("#hottest .hot").first().click();
   });
 

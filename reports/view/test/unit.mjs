@@ -471,6 +471,7 @@ test("names: jitted methods of tprof, and modules above symbols", () => {
                 type: Uint8Array.from("MSMS", (letter) => letter.charCodeAt(0)) });
   assert.deepEqual([1, 3].map((method) => names.shown(method)), ["a.B.c()", "malloc"]);
   assert.deepEqual([1, 3].map((method) => names.packageOf(method)), ["a", "libc.so.6"]);
+  assert.equal(names.short(2), "libc.so.6");   // where its path has no room
 });
 
 test("names: packages and modules", () => {

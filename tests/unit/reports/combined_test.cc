@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "reports/combined/combined_rows.h"
 #include "reports/report_list.h"
 #include "tests/oracle/folded_paths.h"
 #include "tests/oracle/slow_sums.h"
@@ -423,6 +424,20 @@ TEST(CombinedReport, TheListedColumnsAreThePrintedOnes) {
   for (std::string name; names >> name;)
     if (name != "|") heading.insert(name);
   EXPECT_EQ(listed, heading);
+}
+
+TEST(CombinedReport, ANameIsConvertedOnce) {
+  StackProfile counted = CountedStacks();
+  counted.Call("A.main", 1);
+  counted.Call("A.main p/B.work", 2);
+  counted.Call("A.main C.x p/B.work", 3);
+  const CombinedViewOf made(counted, {SampledStacks()});
+  std::set<const void*> places;
+  VisitCombined(made.view(), {.all = true}, [&](const CombinedRow& row) {
+    if (row.shown_name == "p.B.work()") places.insert(row.shown_name.data());
+    return true;
+  });
+  EXPECT_EQ(places.size(), 1u);
 }
 
 TEST(CombinedReport, WithOneSampledRunTheIntervalHasTheUsualDifference) {

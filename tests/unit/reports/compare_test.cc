@@ -235,10 +235,25 @@ TEST_F(Compare, NamesCannotBecomeMarkup) {
   ASSERT_TRUE(found);
   const std::string html = TextOf(PrintHtml, *found);
   EXPECT_EQ(html.find("<script>alert"), std::string::npos);
-  EXPECT_NE(html.find("&lt;script&gt;alert(1)&lt;/script&gt;.&quot;&#39;&amp;x"),
+  EXPECT_NE(html.find("&lt;script&gt;alert(1)&lt;.script&gt;.&quot;&#39;&amp;x()"),
             std::string::npos);
   EXPECT_EQ(html.find("http://"), std::string::npos);
   EXPECT_EQ(html.find("https://"), std::string::npos);
+}
+
+TEST_F(Compare, ThePageHasTheQualityOfBothSides) {
+  SampledProfile a(kTimeMetrics, 1), b(kTimeMetrics, 1);
+  for (SampledProfile* side : {&a, &b}) {
+    const profile::MethodId method = side->made.AddMethod("A", "a", "()V");
+    side->Sample(side->made.AddThread("main", 1), {{method}}, {1});
+  }
+  b.made.header.finished = 0;
+  const auto found = Two(a, b);
+  ASSERT_TRUE(found);
+  const std::string html = TextOf(PrintHtml, *found);
+  for (const char* fact : {"<dt>quality</dt><dd>poor</dd>", "<dd>A: only 1 samples. ",
+                           "<dd>B: not finished: still running, or killed. "})
+    EXPECT_NE(html.find(fact), std::string::npos) << fact << "\n" << html;
 }
 
 TEST_F(Compare, FlatAgainstContextual) {

@@ -306,6 +306,31 @@ TEST(Quality, FactsAboutCalibration) {
   EXPECT_EQ(FactNamed(unknown, "similar_keys")->severity, kMajor);
 }
 
+TEST(Quality, AValueMeasuredBelow0IsAFactAlsoWithoutATable) {
+  const auto measured = [](int64_t first) {
+    profile::SyntheticProfile made;
+    const size_t thread = made.AddThread("main", 1);
+    made.Enter(thread, made.AddMethod("A", "a", "()V"), FrameKind::kJitted, 100);
+    made.Exit(thread, first);
+    return FactsOf(made);
+  };
+  EXPECT_EQ(FactNamed(measured(1), "negative"), nullptr);
+  const Quality below = measured(-2);
+  ASSERT_NE(FactNamed(below, "negative"), nullptr);
+  EXPECT_EQ(FactNamed(below, "negative")->severity, kMinor);
+  EXPECT_EQ(FactNamed(below, "negative")->text, "1 row of time measured below 0");
+  EXPECT_EQ(FactNamed(measured(-20), "negative")->severity, kMajor);
+  EXPECT_EQ(FactNamed(below, "over_calibrated"), nullptr);
+}
+
+TEST(Quality, ALiveProfileHasNotEnded) {
+  profile::SyntheticProfile live = DemoProfile();
+  live.header.finished = 0;
+  const Quality quality = FactsOf(live);
+  ASSERT_NE(FactNamed(quality, "open_calls"), nullptr);
+  EXPECT_FALSE(FactNamed(quality, "open_calls")->means.contains("ended"));
+}
+
 TEST(Quality, ASharedCounterIsGradedByItsTime) {
   const auto running = [](uint32_t permille) {
     profile::SyntheticProfile made = DemoProfile();
@@ -412,7 +437,7 @@ TEST(Quality, IsExplainedAsTextAndAsJson) {
   const Quality quality = Made({{"healed", 3, kMinor, "3 frames were found gone", "more of it",
                                  "Counts are right.", "wait"}});
   const auto text = PrintedText([&](Output& out) -> Result<void> {
-    ExplainText("demo.jprof", quality, out);
+    ExplainText("demo.jprof", quality, 0, out);
     return {};
   });
   EXPECT_EQ(*text, R"(quality of demo.jprof: good

@@ -41,6 +41,32 @@ class Sums : public testing::TestWithParam<unsigned> {
   double calls_ = 0;
 };
 
+// A caller's share is of the method's own value, with the contexts that are below 0.
+TEST(MainCaller, HasAShareOfAllContexts) {
+  using enum FrameKind;
+  profile::SyntheticProfile made;
+  const profile::MethodId main = made.AddMethod("A", "main", "()V");
+  const profile::MethodId often = made.AddMethod("A", "often", "()V");
+  const profile::MethodId leaf = made.AddMethod("A", "leaf", "()V");
+  const size_t thread = made.AddThread("main", 1);
+  const auto call_leaf = [&](int64_t own) {
+    made.Enter(thread, leaf, kJitted, 0);
+    made.Exit(thread, own);
+  };
+  made.Enter(thread, main, kJitted, 0);
+  call_leaf(40);
+  made.Enter(thread, often, kJitted, 0);
+  call_leaf(80);
+  made.Enter(thread, often, kJitted, 0);  // recursion, in which the leaf is below 0
+  call_leaf(-20);
+  const fs::path directory =
+      fs::path(testing::TempDir()) / ("caller-" + std::to_string(getpid()) + ".jprof");
+  made.Write(directory);
+  const std::string text = Print("methods", directory, {}).text;
+  fs::remove_all(directory);
+  EXPECT_NE(text.find("J:A.leaf() < A.often 60 %\n"), std::string::npos) << text;
+}
+
 // Values print with one decimal, so a sum over n rows may be off by n / 20.
 double Rounding(const std::vector<oracle::CsvRow>& rows) {
   return static_cast<double>(rows.size()) / 20 + 1e-6;

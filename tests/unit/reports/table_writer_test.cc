@@ -139,6 +139,11 @@ TEST(TableWriter, MarkdownEscapesWhatWouldBeMarkup) {
       "| -2 | 12 | - | e?f? |\n");
 }
 
+TEST(TableWriter, MarkdownKeepsTheIndentationOfNames) {
+  EXPECT_NE(Printed(Format::kMarkdown, {{"  J:A.b()", 1, 1}}).find("| &nbsp;&nbsp;J:A.b() |\n"),
+            std::string::npos);
+}
+
 TEST(TableWriter, EmptyTables) {
   EXPECT_EQ(Printed(Format::kText, {}), "     n count none name, it\n");
   EXPECT_EQ(Printed(Format::kCsv, {}), "n,fixed,count,none,\"name, it\"\n");

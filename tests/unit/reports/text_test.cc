@@ -6,6 +6,7 @@
 #include <random>
 #include <sstream>
 
+#include "common/terminal_cells.h"
 #include "reports/print/fit.h"
 #include "reports/print/legend.h"
 #include "reports/print/units.h"
@@ -87,8 +88,8 @@ TEST(Fitted, AnyTextFits) {
       text += letters[random() % std::size(letters)];
     const size_t room = random() % 50;
     const std::string fitted = Fitted(text, room);
-    ASSERT_LE(Characters(fitted), room) << '"' << text << "\" " << room;
-    if (Characters(text) <= room) {
+    ASSERT_LE(Cells(fitted), room) << '"' << text << "\" " << room;
+    if (Cells(text) <= room) {
       ASSERT_EQ(fitted, text);
     }
     ASSERT_TRUE(fitted.empty() || (fitted.front() & 0xc0) != 0x80) << fitted;
@@ -220,6 +221,28 @@ TEST(Outline, FitsAScreen) {
   }
 }
 
+// 20 of 100 children have 1.7 % or more, and 8 have 2 %: the screen is not left half empty.
+TEST(Outline, SharesAreFineEnoughToFillAScreen) {
+  MadeTree made;
+  for (NodeIndex i = 0; i <= 100; ++i) {
+    TestNode node;
+    node.parent = i == 0 ? kNoNode : 0;
+    node.level = i == 0 ? 0 : 1;
+    made.nodes.push_back(node);
+    made.own.push_back(i == 0 ? 487 : i <= 8 ? 22 : i <= 20 ? 17 : i <= 29 ? 12 : 2);
+  }
+  made.roots = {0};
+  model::LinkNodes(made.nodes);
+  made.all = made.own;
+  model::AddUpNodes(made.nodes, made.all);
+  const Outline<TestTree> outline(made.nodes, made.roots, {}, made.all,
+                                  [](NodeIndex, double) { return false; });
+  size_t rows = 0;
+  const auto count = [&](NodeIndex, Place) { return ++rows > 0; };
+  outline.Visit(0, count, count);
+  EXPECT_GE(rows, 1 + 20u);
+}
+
 // A recursion whose calls are small, but not all of them together, is not folded away.
 TEST(Outline, ALongChainHidesNoMoreThanAShortOne) {
   MadeTree made;
@@ -297,8 +320,9 @@ TEST(Legend, ExplainsThePrintedColumnsInTheirOrder) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
 }
 
-// Every line of a wide profile fits the width, also with names that a program made to confuse.
-TEST(Width, EveryLineOfATableFits) {
+// Every line of a wide profile fits the width, also with names that a program made to confuse. Only
+// the command that explains the quality is never divided.
+TEST(Width, EveryLineFits) {
   profile::SyntheticProfile made;
   const size_t thread = made.AddThread(std::string(300, 't'), 100);
   for (const char* name : {"m", "\xe4\xb8\xad\xe6\x96\x87", "+3 x", "a < b", "(((", "  "})
@@ -310,12 +334,14 @@ TEST(Width, EveryLineOfATableFits) {
       fs::path(testing::TempDir()) / ("width-" + std::to_string(getpid()) + ".jprof");
   made.Write(directory);
   for (const char* report : {"log-rt", "methods"}) {
-    for (const size_t width : {size_t{80}, size_t{120}}) {
-      const auto printed = Print(report, directory, {.width = width});
+    for (const size_t width : {size_t{60}, size_t{80}, size_t{120}}) {
+      const auto printed = Print(report, directory, {.width = width, .legends = true});
       ASSERT_TRUE(printed.result);
-      std::istringstream lines(printed.text.substr(printed.text.find("\n\n") + 2));
-      for (std::string line; std::getline(lines, line);)
-        EXPECT_LE(Characters(line), width) << report << "\n" << line;
+      std::istringstream lines(printed.text);
+      for (std::string line; std::getline(lines, line);) {
+        if (line.ends_with(".jprof)")) continue;
+        EXPECT_LE(Cells(line), width) << report << "\n" << line;
+      }
     }
   }
   fs::remove_all(directory);

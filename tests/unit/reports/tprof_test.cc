@@ -101,6 +101,12 @@ TEST_F(TprofTest, PrintsTheClassicStanzas) {
   EXPECT_NE(text.find(expected), std::string::npos) << text;
 }
 
+TEST_F(TprofTest, ANarrowTerminalLosesNoNumber) {
+  const std::string text = Print({.clip = 0, .width = 10});
+  EXPECT_NE(text.find("\n       SYM       6  60.00       Foreign.m...\n"), std::string::npos)
+      << text;
+}
+
 TEST_F(TprofTest, TheQualityIsGradedByShares) {
   auto recording = model::OpenRecording(directory_);
   ASSERT_TRUE(recording);

@@ -136,9 +136,11 @@ export class Names {
   parts(method: number): Parts {
     return this.inForm(method, this.chosen);
   }
-  /** Returns `Class.method`, without package and arguments. */
+  /** Returns `Class.method`, without package and arguments; of a module's file only its name. */
   short(method: number): string {
-    return this.java(method)?.main ?? this.of(method);
+    const text = this.of(method);
+    const isModule = this.letters[method] === 77;   // M
+    return this.java(method)?.main ?? (isModule ? text.slice(text.lastIndexOf("/") + 1) : text);
   }
   /** Returns the name in each form, and the full one without arguments. */
   forms(method: number): string[] {
