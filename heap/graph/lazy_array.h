@@ -1,7 +1,10 @@
 // An array of zeros in pages of its own, which take memory when they are first written. Its memory
-// is given back as soon as it is destroyed, and not kept by malloc. Throws std::bad_alloc if the
-// address space is exhausted.
+// is given back as soon as it is destroyed, and not kept by malloc. A large array has large pages
+// if the system has: the graph is visited in no order, and a third of the time went to the tables
+// of small pages. Throws std::bad_alloc if the address space is exhausted.
 #pragma once
+
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -18,6 +21,8 @@ class LazyArray {
   LazyArray() = default;
   explicit LazyArray(size_t size) : size_(size), data_(MapArray<T>(std::max<size_t>(size, 1))) {
     if (data_ == nullptr) throw std::bad_alloc();
+    constexpr size_t kLarge = size_t{16} << 20;
+    if (size * sizeof(T) >= kLarge) madvise(data_, size * sizeof(T), MADV_HUGEPAGE);
   }
   LazyArray(LazyArray&& other) noexcept
       : size_(std::exchange(other.size_, 0)), data_(std::exchange(other.data_, nullptr)) {}
