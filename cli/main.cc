@@ -50,6 +50,10 @@ constexpr Subcommand kSubcommands[] = {
      "calibrate`",
      CallflowCommand},
     {kProfile, "trace", "Records every call and return of Java or C++ in order", TraceCommand},
+    {kProfile, "heap",
+     "Shows what holds the memory of a JVM that runs or of a heap dump: classes, objects, suspects "
+     "of leaks, paths",
+     HeapCommand},
     {kRead, "report", "Prints a result as text: calls and times by caller, or by method",
      ReportCommand},
     {kRead, "view", "Shows a result in the browser: flame graph, trees and tables in one HTML file",

@@ -33,6 +33,7 @@ Action DetachCommand(CommandLine line, const Command& command);
 Action DoctorCommand(CommandLine line, const Command& command);
 Action EventsCommand(CommandLine line, const Command& command);
 Action ExportCommand(CommandLine line, const Command& command);
+Action HeapCommand(CommandLine line, const Command& command);
 Action InfoCommand(CommandLine line, const Command& command);
 Action ItraceCommand(CommandLine line, const Command& command);
 Action ManCommand(CommandLine line, const Command& command);

@@ -132,7 +132,14 @@ Result<Fd> ConnectAfterSignal(const AttachTarget& target, OnSignal on_signal) {
               target.WhySilent());
 }
 
-// Removes a number and its line end from the beginning of `text` and returns the number.
+Result<Fd> ConnectTo(const AttachTarget& target, OnSignal on_signal) {
+  auto connection = Connect(target);
+  if (connection && !*connection) connection = ConnectAfterSignal(target, on_signal);
+  return connection;
+}
+
+}  // namespace
+
 std::optional<int> TakeNumber(std::string_view& text) {
   int number = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -142,8 +149,6 @@ std::optional<int> TakeNumber(std::string_view& text) {
   text.remove_prefix(std::min<size_t>(1, text.size()));
   return number;
 }
-
-}  // namespace
 
 Result<void> CheckSocket(const struct stat& status, uid_t user) {
   constexpr mode_t kOthers = S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
@@ -162,9 +167,13 @@ Result<std::string> LoadRequest(std::string_view library, std::string_view optio
         "or the path of the profile",
         std::max(library.size(), options.size()), kMostAttachArgument);
   }
+  return AttachRequest("load", library, "true", options);
+}
+
+std::string AttachRequest(std::string_view command, std::string_view first, std::string_view second,
+                          std::string_view third) {
   std::string request;
-  for (const std::string_view word : {std::string_view("1"), std::string_view("load"), library,
-                                      std::string_view("true"), options}) {
+  for (const std::string_view word : {std::string_view("1"), command, first, second, third}) {
     request += word;
     request += '\0';
   }
@@ -172,13 +181,15 @@ Result<std::string> LoadRequest(std::string_view library, std::string_view optio
 }
 
 Result<std::string> ExchangeRequest(int connection, std::string_view request, uint32_t pid,
-                                    double seconds) {
+                                    double seconds, OnSignal on_signal) {
   if (SendAll(connection, request) != 0) return EndedMeanwhile(pid);
   const auto end = In(seconds);
   std::string answer;
   while (answer.size() < kMostAnswer) {
     pollfd polled = {connection, POLLIN, 0};
     const int ready = poll(&polled, 1, MillisecondsUntil(end));
+    if (on_signal == OnSignal::kGiveUp && Interruption::Number() != 0)
+      return Fail("interrupted while process {} was busy with the request", pid);
     if (ready < 0 && errno == EINTR) continue;
     if (ready == 0) return Fail("process {} did not answer within {} s", pid, seconds);
     char part[1024];
@@ -212,13 +223,20 @@ Result<int> ParseLoadAnswer(std::string_view answer, uint32_t pid) {
               no_storage ? kTunable : "");
 }
 
+Result<std::string> Ask(const AttachTarget& target, std::string_view request, OnSignal on_signal,
+                        double seconds) {
+  const ScopedUser user(target.ids);
+  const auto connection = ConnectTo(target, on_signal);
+  if (!connection) return std::unexpected(connection.error());
+  return ExchangeRequest(connection->get(), request, target.pid, seconds, on_signal);
+}
+
 Result<int> LoadAgent(const AttachTarget& target, const std::string& library,
                       const std::string& options, OnSignal on_signal) {
   const auto request = LoadRequest(library, options);
   if (!request) return std::unexpected(request.error());
   const ScopedUser user(target.ids);
-  auto connection = Connect(target);
-  if (connection && !*connection) connection = ConnectAfterSignal(target, on_signal);
+  const auto connection = ConnectTo(target, on_signal);
   if (!connection) return std::unexpected(connection.error());
   const auto answer = ExchangeRequest(connection->get(), *request, target.pid, kAnswerSeconds);
   if (!answer) return std::unexpected(answer.error());

@@ -1,4 +1,5 @@
-// Implements the client of HotSpot's attach protocol on Linux: has a running JVM load the agent.
+// Implements the client of HotSpot's attach protocol on Linux: has a running JVM load the agent, or
+// execute another command.
 // - The JVM listens at /tmp/.java_pidPID, with its own number and its own /tmp, once a file
 //   /tmp/.attach_pidPID and SIGQUIT have requested it. Only one SIGQUIT is sent: if the JVM already
 //   listened when it handled a second one, it would print the stacks of its threads.
@@ -12,6 +13,7 @@
 #include <sys/stat.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,6 +32,19 @@ enum class OnSignal { kGiveUp, kGoOn };
 Result<int> LoadAgent(const AttachTarget& target, const std::string& library,
                       const std::string& options, OnSignal on_signal);
 
+// Sends a request to the JVM and returns its reply. Fails if there is none within `seconds` or,
+// with kGiveUp, after a signal.
+Result<std::string> Ask(const AttachTarget& target, std::string_view request, OnSignal on_signal,
+                        double seconds);
+
+// Returns a request, which has three arguments.
+std::string AttachRequest(std::string_view command, std::string_view first, std::string_view second,
+                          std::string_view third);
+
+// Removes a number and its line end from the beginning of a reply and returns the number, or
+// nothing if there is none.
+std::optional<int> TakeNumber(std::string_view& text);
+
 // These are the parts of LoadAgent, for tests.
 
 inline constexpr size_t kMostAttachArgument = 1024;  // in bytes, before JDK 24
@@ -37,9 +52,10 @@ inline constexpr size_t kMostAttachArgument = 1024;  // in bytes, before JDK 24
 // Returns the request. Fails with kWrongUse if the options are too long for the protocol.
 Result<std::string> LoadRequest(std::string_view library, std::string_view options);
 
-// Returns the reply to a request to the process `pid`. Fails if there is none within `seconds`.
+// Returns the reply to a request to the process `pid`. Fails if there is none within `seconds` or,
+// with kGiveUp, after a signal.
 Result<std::string> ExchangeRequest(int connection, std::string_view request, uint32_t pid,
-                                    double seconds);
+                                    double seconds, OnSignal on_signal = OnSignal::kGoOn);
 
 // Returns the result of Agent_OnAttach. Fails if the library was not loaded, or if the
 // reply is incomplete.

@@ -1,5 +1,5 @@
 // Writes the seeds: small valid profiles, packed, for profile_fuzz; metadata for meta_fuzz; the
-// files of a recording for recording_fuzz.
+// files of a recording for recording_fuzz; heap dumps for heap_fuzz.
 #include <fcntl.h>
 #include <zstd.h>
 
@@ -14,6 +14,7 @@
 #include "profile/log/sample_log.h"
 #include "profile/merge/merge.h"
 #include "tests/fuzz/packed_profile.h"
+#include "tests/unit/heap/dump_writer.h"
 #include "tests/unit/reports/demo_profile.h"
 
 namespace {
@@ -131,6 +132,36 @@ void SaveBranches(const std::filesystem::path& path) {
   std::ofstream(path, std::ios::binary) << '\2' << bytes;
 }
 
+// A small heap with everything that the reports look at: strings, collections, a thread, a loader.
+std::string HeapDump(uint32_t id_size) {
+  using enum heap::FieldType;
+  using heap::SubTag;
+  heap::DumpWriter dump(id_size);
+  dump.Class(0x100, "java/lang/Object");
+  dump.Class(0x108, "java/lang/String", 0x100, {{"value", kObject}, {"coder", kByte}});
+  dump.Class(0x110, "java/util/ArrayList", 0x100, {{"size", kInt}, {"elementData", kObject}});
+  dump.Class(0x118, "[Ljava/lang/Object;", 0x100);
+  dump.Class(0x120, "java/lang/Thread", 0x100, {{"name", kObject}});
+  dump.Class(0x128, "app/Cache", 0x100, {{"id", kLong}}, {{"all", kObject, 0x1020}}, 0x1060);
+  dump.Class(0x130, "[B", 0x100);
+  dump.Instance(0x1000, 0x108, {{0x1010, id_size}, {0, 1}});
+  dump.PrimitiveArray(0x1010, kByte, {'m', 'a', 'i', 'n'});
+  dump.Instance(0x1020, 0x110, {{2, 4}, {0x1030, id_size}});
+  dump.ObjectArray(0x1030, 0x118, {0x1000, 0x1050, 0});
+  dump.Object(0x1048, 0x120, {0x1000});
+  dump.EndSegment();
+  dump.Instance(0x1050, 0x128, {{7, 8}});
+  dump.Object(0x1060, 0x100, {});
+  dump.PrimitiveArray(0x1068, kChar, {'x', 'y'});
+  dump.PrimitiveArray(0x1080, kChar, {'x', 'y'});
+  dump.Root(SubTag::kRootThread, 0x1048, 1);
+  dump.Root(SubTag::kRootJavaFrame, 0x1068, 1);
+  dump.Root(SubTag::kRootJniGlobal, 0x1080);
+  dump.Root(SubTag::kRootStickyClass, 0x128);
+  dump.Root(SubTag::kRootUnknown, 0x9999);
+  return dump.Finish();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -146,6 +177,9 @@ int main(int argc, char** argv) {
   std::ofstream(seeds / "meta" / "profile") << reports::DemoProfile().meta;
   std::ofstream(seeds / "meta" / "recording") << ToJson(
       profile::RecordingMeta{"time, 100 samples/s on each CPU", "Linux", "app", {"a note"}});
+  std::filesystem::create_directories(seeds / "heap");
+  for (const uint32_t id_size : {4u, 8u})
+    std::ofstream(seeds / "heap" / std::to_string(id_size), std::ios::binary) << HeapDump(id_size);
   SaveSamples(recordings / "samples");
   SaveJitLog(recordings / "jitlog");
   SaveBranches(recordings / "branches");

@@ -10,6 +10,7 @@
 
 #include "common/fd.h"
 #include "record/attach/attached_agent.h"
+#include "record/attach/heap_dump.h"
 
 namespace jprof::record {
 namespace {
@@ -78,6 +79,20 @@ Result<std::string> Ask(std::string_view answer, bool closes, double seconds = 3
   jvm.join();
   EXPECT_EQ(asked, "request");
   return got;
+}
+
+TEST(ParseDumpAnswer, TakesWhatTheJvmWrote) {
+  const auto good = ParseDumpAnswer(
+      "0\nDumping heap to /tmp/x.hprof ...\nHeap dump file created [3772713 bytes in 0.2 secs]\n",
+      7);
+  EXPECT_TRUE(good);
+}
+
+TEST(ParseDumpAnswer, NamesTheReason) {
+  const auto exists = ParseDumpAnswer("0\nDumping heap to /x ...\nFile exists\n", 7);
+  EXPECT_EQ(exists.error().message,
+            "process 7 cannot write its heap: Dumping heap to /x ...?File exists");
+  EXPECT_EQ(ParseDumpAnswer("1\n", 7).error().message, "process 7 cannot write its heap: 1?");
 }
 
 TEST(ExchangeRequest, ReturnsEverythingUpToTheEnd) {

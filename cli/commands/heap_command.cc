@@ -1,0 +1,268 @@
+// `jprof heap`: reads a heap dump, or takes one of a running JVM, and prints what holds the memory.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/shared/choices.h"
+#include "cli/shared/commands.h"
+#include "cli/shared/pager.h"
+#include "cli/shared/process_id.h"
+#include "cli/shared/report_options.h"
+#include "cli/shared/usage_error.h"
+#include "common/nearest.h"
+#include "heap/analysis/names.h"
+#include "record/attach/heap_dump.h"
+#include "record/run/interruption.h"
+#include "reports/heap/heap_report.h"
+
+namespace jprof::cli {
+namespace {
+
+struct HeapArguments {
+  std::optional<CommandLine> line;
+  std::string file, second, pid, out, report, path_to;
+  std::string format = "text";
+  bool all = false;
+  TextChoice text;
+  reports::HeapOptions options;
+};
+
+// Shows the step and its share on a terminal.
+class StepLine {
+ public:
+  StepLine() = default;
+  StepLine(const StepLine&) = delete;
+  StepLine& operator=(const StepLine&) = delete;
+  ~StepLine() { End(); }
+
+  void Show(std::string_view step, double share) {
+    std::string text = fmt::format("{} ...", step);
+    if (share > 0) text = fmt::format("{} ... {:.0f} %", step, 100 * share);
+    if (isatty(STDERR_FILENO) == 0 || text == shown_) return;
+    fmt::print(stderr, "\r\x1b[Kjprof: {}", text);
+    std::fflush(stderr);
+    shown_ = std::move(text);
+  }
+  void End() {
+    if (!shown_.empty()) fmt::print(stderr, "\r\x1b[K");
+    shown_.clear();
+  }
+
+ private:
+  std::string shown_;
+};
+
+// A heap and the tree of its dominators.
+struct OpenedHeap {
+  heap::Heap heap;
+  heap::DominatorChildren children;
+
+  explicit OpenedHeap(heap::Heap loaded) : heap(std::move(loaded)), children(heap.tree) {}
+};
+
+Result<std::unique_ptr<OpenedHeap>> OpenHeap(const std::string& path,
+                                             const HeapArguments& arguments, StepLine& steps) {
+  const heap::LoadOptions options = {
+      .keep_references = !arguments.path_to.empty(),
+      .progress = [&steps](const char* step, double share) { steps.Show(step, share); }};
+  auto loaded = heap::Load(path, options);
+  if (!loaded) return std::unexpected(loaded.error());
+  return std::make_unique<OpenedHeap>(*std::move(loaded));
+}
+
+// Has the JVM write its heap, which is kept only if -o names a file.
+Result<std::unique_ptr<OpenedHeap>> OpenHeapOf(const HeapArguments& arguments, StepLine& steps) {
+  const auto pid = ParsePid(arguments.pid, "jprof ps");
+  if (!pid) return std::unexpected(pid.error());
+  const auto target = record::FindTarget(*pid);
+  if (!target) return std::unexpected(target.error());
+  std::error_code failed;
+  if (!arguments.out.empty() && std::filesystem::exists(arguments.out, failed))
+    return WrongUse("{} exists; choose another file with -o", arguments.out);
+  const record::Interruption guard;
+  record::HeapDumpFile file(*target);
+  steps.Show(fmt::format("process {} writes its heap", *pid), 0);
+  if (auto written = file.Write(arguments.all); !written) return std::unexpected(written.error());
+  if (!arguments.out.empty()) {
+    if (auto kept = file.Keep(arguments.out); !kept) return std::unexpected(kept.error());
+    return OpenHeap(arguments.out, arguments, steps);
+  }
+  auto opened = OpenHeap(file.path(), arguments, steps);
+  if (opened) (*opened)->heap.path = fmt::format("process {}", *pid);
+  return opened;
+}
+
+Result<const reports::HeapReport*> ChooseHeapReport(const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const reports::HeapReport& report : reports::HeapReports()) names.push_back(report.name);
+  const Result<size_t> chosen = Choose("--report", name, names);
+  if (!chosen) return std::unexpected(chosen.error());
+  return &reports::HeapReports()[*chosen];
+}
+
+// Returns the report that is named, or null for the summary, which only text of one dump has.
+Result<const reports::HeapReport*> HeapReportFor(const HeapArguments& arguments) {
+  const bool is_text = arguments.options.format == reports::Format::kText;
+  if (arguments.report.empty() && is_text && arguments.second.empty()) return nullptr;
+  const auto report = ChooseHeapReport(arguments.report.empty() ? "histogram" : arguments.report);
+  if (!report || arguments.second.empty() || (*report)->print_change != nullptr) return report;
+  return WrongUse("{} is of one dump; two are compared by histogram, loaders or packages",
+                  arguments.report);
+}
+
+// Returns which nodes --path-to names. Fails if there are none.
+Result<std::vector<bool>> NamedNodes(const heap::Heap& heap, const std::string& name) {
+  std::vector<bool> nodes(heap.nodes());
+  if (name.starts_with("0x")) {
+    uint64_t id = 0;
+    const char* const end = name.data() + name.size();
+    const auto [rest, error] = std::from_chars(name.data() + 2, end, id, 16);
+    const uint32_t node = error == std::errc() && rest == end ? heap.NodeOf(id) : heap::kNone;
+    if (node == heap::kNone) return WrongUse("no object in {} has the id {}", heap.path, name);
+    nodes[node] = true;
+    return nodes;
+  }
+  std::string dotted = name;
+  std::ranges::replace(dotted, '/', '.');
+  std::vector<std::string> names;
+  for (const heap::HeapClass& one : heap.classes) names.push_back(heap::SourceName(one.name));
+  if (std::ranges::find(names, dotted) == names.end()) {
+    const std::vector<std::string_view> choices(names.begin(), names.end());
+    const auto nearest = Nearest(dotted, choices);
+    return WrongUse("no class in {} is called {}{}", heap.path, name,
+                    nearest ? fmt::format("; did you mean {}?", *nearest) : "");
+  }
+  for (uint32_t node = heap.class_count(); node < heap.nodes(); ++node)
+    nodes[node] = names[heap.ClassOf(node)] == dotted;
+  return nodes;
+}
+
+using PrintHeap = std::function<Result<void>(reports::Output&)>;
+
+Result<void> PrintHeapPaged(const HeapArguments& arguments, const PrintHeap& print) {
+  Pager pager(arguments.options.format == reports::Format::kText && !arguments.text.no_pager);
+  reports::Output out([&pager] { return pager.file(); }, reports::ShowsColour(stdout));
+  auto printed = print(out);
+  return printed ? out.Finish() : printed;
+}
+
+Result<void> PrintOneHeap(const HeapArguments& arguments, const reports::HeapReport* report,
+                          const OpenedHeap& opened, StepLine& steps) {
+  const reports::HeapView view = {opened.heap, opened.children, [&steps](double share) {
+                                    steps.Show("reading contents", share);
+                                  }};
+  std::vector<bool> nodes;
+  if (!arguments.path_to.empty()) {
+    auto named = NamedNodes(opened.heap, arguments.path_to);
+    if (!named) return std::unexpected(named.error());
+    nodes = *std::move(named);
+  }
+  return PrintHeapPaged(arguments, [&](reports::Output& out) -> Result<void> {
+    steps.End();
+    if (!nodes.empty())
+      return PrintHeapPath(view, nodes, arguments.path_to, arguments.options, out);
+    report != nullptr ? report->print(view, arguments.options, out)
+                      : PrintHeapSummary(view, arguments.options, out);
+    steps.End();
+    return {};
+  });
+}
+
+Result<void> CheckHeapArguments(const HeapArguments& arguments) {
+  const bool has_file = !arguments.file.empty(), has_pid = !arguments.pid.empty();
+  if (has_file == has_pid)
+    return WrongUse("name a heap dump, or a running JVM with --pid; `jprof ps` lists the JVMs");
+  if (!arguments.second.empty() && !arguments.path_to.empty())
+    return WrongUse("--path-to is of one dump; leave out {}", arguments.second);
+  return CheckTextOptions(*arguments.line, arguments.format);
+}
+
+Result<void> Run(HeapArguments arguments) {
+  if (auto good = CheckHeapArguments(arguments); !good) return good;
+  const auto format = ChooseFormat(arguments.format, reports::kTableFormats);
+  if (!format) return std::unexpected(format.error());
+  arguments.options.format = *format;
+  const auto names = arguments.text.Form();
+  if (!names) return std::unexpected(names.error());
+  arguments.options.names = *names;
+  arguments.options.width = arguments.text.Width();
+  const auto report = HeapReportFor(arguments);
+  if (!report) return std::unexpected(report.error());
+  StepLine steps;
+  auto opened = arguments.pid.empty() ? OpenHeap(arguments.file, arguments, steps)
+                                      : OpenHeapOf(arguments, steps);
+  if (!opened) return std::unexpected(opened.error());
+  if (arguments.second.empty()) return PrintOneHeap(arguments, *report, **opened, steps);
+  auto second = OpenHeap(arguments.second, arguments, steps);
+  if (!second) return std::unexpected(second.error());
+  steps.End();
+  return PrintHeapPaged(arguments, [&](reports::Output& out) -> Result<void> {
+    (*report)->print_change({(*opened)->heap, (*opened)->children, {}},
+                            {(*second)->heap, (*second)->children, {}}, arguments.options, out);
+    return {};
+  });
+}
+
+std::string HeapReportNames() {
+  std::string names;
+  for (const reports::HeapReport& report : reports::HeapReports())
+    names += fmt::format("{}{}", names.empty() ? "" : "|", report.name);
+  return names;
+}
+
+std::string HeapFooter() {
+  std::string text =
+      "Without --report, text shows a screen: totals, the classes and objects that hold most, and "
+      "suspects of leaks. RETAINED is what would become garbage without an object or a class "
+      "(docs/HEAP.md).\n\nReports:\n";
+  for (const reports::HeapReport& report : reports::HeapReports())
+    text += fmt::format("  {:<13}{}\n", report.name, report.help);
+  return text +
+         "\nExamples:\n"
+         "  jprof heap app.hprof                           what holds the memory\n"
+         "  jprof heap --pid 1234                          of a JVM that runs\n"
+         "  jprof heap --pid 1234 -o app.hprof             the same, and keeps the dump\n"
+         "  jprof heap app.hprof --path-to app.Session     why an object of this class is alive\n"
+         "  jprof heap app.hprof --report dominators       the largest objects and their parts\n"
+         "  jprof heap before.hprof after.hprof            what has grown\n"
+         "  jprof heap app.hprof --report histogram --format csv    all classes, for programs";
+}
+
+}  // namespace
+
+Action HeapCommand(CommandLine line, const Command&) {
+  auto arguments = std::make_shared<HeapArguments>();
+  arguments->line.emplace(line);
+  line.Footer(HeapFooter());
+  line.Option("FILE", arguments->file, "FILE",
+              "A heap dump in HPROF, also compressed: of jcmd PID GC.heap_dump FILE, or of "
+              "-XX:+HeapDumpOnOutOfMemoryError");
+  line.Option("FILE2", arguments->second, "FILE", "A later dump, to show what has changed");
+  line.Option("--pid", arguments->pid, "PID", "Have this JVM write its heap, and read that")
+      .Excludes("FILE");
+  line.Option("-o,--out", arguments->out, "FILE", "Keep the dump of --pid in this file")
+      .Needs("--pid");
+  line.Flag("--all", arguments->all, "Dump garbage, too, without a collection before")
+      .Needs("--pid");
+  line.Option("--report", arguments->report, HeapReportNames(), "The report (below)");
+  line.Option("--path-to", arguments->path_to, "CLASS|0xID",
+              "Show a shortest path from a root to an object: with this id, or of this class")
+      .Excludes("--report");
+  line.Option("--top", arguments->options.top, "N", "Show N rows; 0: all");
+  line.Option("--depth", arguments->options.depth, "N", "Levels of --report dominators (5)")
+      .Between(uint64_t{1}, uint64_t{100});
+  line.Option("--format", arguments->format, "text|json|csv|markdown",
+              "text (default), or for programs");
+  line.Flag("--legend", arguments->options.legends, "Explain the columns below the table");
+  AddTextOptions(line, arguments->text);
+  return [arguments] { return StatusOf(Run(*arguments)); };
+}
+
+}  // namespace jprof::cli

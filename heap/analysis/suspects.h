@@ -1,0 +1,31 @@
+// Finds what may be leaks: objects, or classes of objects, that hold much of the heap.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heap/load/heap.h"
+
+namespace jprof::heap {
+
+// One suspect: an object that no other one dominates, or all such objects of one class.
+struct Suspect {
+  uint32_t node = kNone;  // the object, or the largest one of the class
+  uint64_t objects = 1;   // of the class
+  uint64_t retained = 0;
+  std::vector<uint32_t> chain;  // from the object to where what it holds spreads, the object first
+  uint32_t held_type = kNone;   // the class that most objects there have, directly dominated
+  uint64_t held_objects = 0, held_retained = 0;
+};
+
+// Returns the suspects that hold at least `least` of the heap, from 0 to 1, the largest first.
+std::vector<Suspect> FindSuspects(const Heap& heap, const DominatorChildren& children,
+                                  double least);
+
+// Returns a sentence about a suspect.
+std::string SuspectText(const Heap& heap, const Suspect& suspect);
+
+// Returns bytes in the unit that fits: "12 bytes", "3.4 MB".
+std::string BytesText(uint64_t bytes);
+
+}  // namespace jprof::heap

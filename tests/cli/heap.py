@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""Tests `jprof heap` with made dumps: reports, formats, two dumps, damaged and hostile files.
+Requires no JVM.
+
+  heap.py JPROF
+"""
+import csv
+import gzip
+import io
+import json
+import os
+import random
+import shutil
+import struct
+import sys
+import tempfile
+import unittest
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "e2e"))
+import child  # noqa: E402
+import heap_made  # noqa: E402
+
+JPROF = os.path.abspath(sys.argv.pop(1))
+REPORTS = ("histogram", "loaders", "packages", "dominators", "suspects", "duplicates",
+           "collections")
+FORMATS = ("text", "json", "csv", "markdown")
+
+
+class Heap(unittest.TestCase):
+    def setUp(self):
+        self.folder = os.path.realpath(tempfile.mkdtemp(prefix="jprof heap "))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.write("app.hprof", heap_made.small())
+
+    def write(self, name, data):
+        with open(os.path.join(self.folder, name), "wb") as file:
+            file.write(data)
+        return name
+
+    def heap(self, *words, status=0):
+        done = child.run([JPROF, "heap", *words], 60, cwd=self.folder, text=False,
+                         env={**os.environ, "TMPDIR": self.folder})
+        self.assertEqual(done.returncode, status, done)
+        return done.stdout.decode() if status == 0 else done.stderr.decode()
+
+    def rows(self, report, *words):
+        text = self.heap(*(words or ["app.hprof"]), "--report", report, "--format", "json")
+        return json.loads(text)
+
+    def test_a_screen(self):
+        text = self.heap("app.hprof")
+        self.assertLessEqual(len(text.splitlines()), 40)
+        self.assertRegex(text, r"(?m)^live +\S+ \w+ in 209 objects of 6 classes$")
+        self.assertRegex(text, r"(?m)^ +100 +2.40 kB +4.80 kB +\S+ java.lang.String$")
+        self.assertRegex(text, r"suspect   class app.Cache holds .* of it in java.lang.Object\[\] "
+                               r"0x2000 length 200, with 100 java.lang.String of 4.80 kB")
+
+    def test_each_report_in_each_format(self):
+        for report in REPORTS:
+            for form in FORMATS:
+                text = self.heap("app.hprof", "--report", report, "--format", form)
+                self.assertGreater(len(text.splitlines()), 1, (report, form, text))
+                if form == "json":
+                    self.assertEqual(json.loads(text)["heap"]["live_objects"], 209)
+                if form == "csv":
+                    lines = list(csv.reader(io.StringIO(text)))
+                    self.assertEqual({len(line) for line in lines}, {len(lines[0])})
+
+    def test_numbers(self):
+        classes = {row["class"]: row for row in self.rows("histogram")["classes"]}
+        text = classes["java.lang.String"]
+        self.assertEqual((text["objects"], text["shallow"], text["retained"]), (100, 2400, 4800))
+        self.assertEqual(classes["java.lang.Class"]["objects"], 6)
+        self.assertEqual(classes["byte[]"]["objects"], 100)
+        packages = {row["package"]: row for row in self.rows("packages")["packages"]}
+        self.assertGreater(packages["app"]["retained"], 4800)
+        loaders = self.rows("loaders")["loaders"]
+        self.assertEqual([(row["loader"], row["objects"]) for row in loaders],
+                         [("(boot loader)", 209)])
+        duplicate, = self.rows("duplicates")["duplicates"]
+        self.assertEqual((duplicate["copies"], duplicate["wasted"], duplicate["contents"]),
+                         (100, 99 * 24, '"a text"'))
+        collection, = self.rows("collections")["collections"]
+        self.assertEqual((collection["class"], collection["elements"], collection["slots"]),
+                         ("java.util.ArrayList", 100, 200))
+        first, second = self.rows("dominators")["dominators"][:2]
+        self.assertEqual((first["depth"], first["class"]), (0, "class app.Cache"))
+        self.assertEqual((second["depth"], second["id"]), (1, "0x1000"))
+
+    def test_a_path(self):
+        for name in ("java.lang.String", "java/lang/String", "0x100000"):
+            path = json.loads(self.heap("app.hprof", "--path-to", name, "--format", "json"))["path"]
+            self.assertEqual([row["by"] for row in path][1:],
+                             ["static instance", "all", "elementData", "[0]"])
+            self.assertEqual(path[-1]["object"], 'java.lang.String 0x100000 "a text"')
+        self.assertIn("static instance", self.heap("app.hprof", "--path-to", "app.Cache"))
+        error = self.heap("app.hprof", "--path-to", "java.lang.Strin", status=2)
+        self.assertIn("did you mean java.lang.String?", error)
+        self.assertIn("no object", self.heap("app.hprof", "--path-to", "0x77", status=2))
+
+    def test_two_dumps(self):
+        self.write("later.hprof", heap_made.small(150))
+        rows = self.rows("histogram", "app.hprof", "later.hprof")
+        text = next(row for row in rows["classes"] if row["class"] == "java.lang.String")
+        self.assertEqual((text["objects_before"], text["objects_after"]), (100, 150))
+        self.assertEqual((text["retained_before"], text["retained_after"]), (4800, 7200))
+        shown = self.heap("app.hprof", "later.hprof")
+        self.assertRegex(shown, r"(?m)^ +50 +\+1.20 kB +\+2.40 kB +7.20 kB java.lang.String$")
+        error = self.heap("app.hprof", "later.hprof", "--report", "suspects", status=2)
+        self.assertIn("histogram, loaders or packages", error)
+
+    def test_names_and_rows(self):
+        self.assertIn(" String\n", self.heap("app.hprof", "--names", "short"))
+        self.assertIn(" java/lang/String\n", self.heap("app.hprof", "--names", "jvm"))
+        text = self.heap("app.hprof", "--report", "histogram", "--top", "2")
+        self.assertIn("more: --top 0 shows all)", text)
+        self.assertIn("RETAINED  ", self.heap("app.hprof", "--report", "histogram", "--legend"))
+
+    def test_compressed(self):
+        whole = heap_made.small()
+        members = gzip.compress(whole[:3000]) + gzip.compress(whole[3000:])
+        self.write("app.hprof.gz", members)
+        plain = self.heap("app.hprof", "--report", "histogram", "--format", "csv")
+        self.assertEqual(self.heap("app.hprof.gz", "--report", "histogram", "--format", "csv"),
+                         plain)
+        self.write("cut.gz", members[:len(members) * 3 // 4])
+        self.assertIn("damaged   the compressed file ends inside its data", self.heap("cut.gz"))
+        self.assertEqual(sorted(os.listdir(self.folder)), ["app.hprof", "app.hprof.gz", "cut.gz"])
+
+    def test_what_is_cut_is_read_as_far_as_it_goes(self):
+        whole = heap_made.small()
+        self.write("cut.hprof", whole[:len(whole) - 2000])
+        text = self.heap("cut.hprof")
+        self.assertIn("damaged   the file ends inside a record at byte", text)
+        self.assertIn("note      the dump has no roots: all classes are taken for roots", text)
+        self.assertRegex(text, r"java.lang.String$|java.lang.String\n")
+
+    def test_what_is_no_dump(self):
+        self.assertIn("is no heap dump", self.heap(self.write("text", b"hello\n"), status=2))
+        self.assertIn("is empty", self.heap(self.write("empty", b""), status=1))
+        self.assertIn("cannot open", self.heap("none.hprof", status=2))
+        self.assertIn("is no file", self.heap(".", status=2))
+        self.assertIn("--pid", self.heap(status=2))
+        self.assertIn("did you mean", self.heap("app.hprof", "--report", "histo", status=2))
+
+    def test_damage_anywhere(self):
+        whole = heap_made.small(20)
+        chance = random.Random(1)
+        for number in range(60):
+            data = bytearray(whole)
+            for _ in range(chance.randrange(1, 6)):
+                data[chance.randrange(31, len(data))] = chance.randrange(256)
+            if number % 3 == 0:
+                del data[chance.randrange(31, len(data)):]
+            name = self.write("damaged.hprof", bytes(data))
+            report = chance.choice(REPORTS)
+            done = child.run([JPROF, "heap", name, "--report", report], 60, cwd=self.folder)
+            self.assertIn(done.returncode, (0, 1), done)
+
+    def test_hostile_names_and_numbers(self):
+        dump = heap_made.Dump()
+        dump.a_class(0x100, b"a/\x1b[2J\xff\n,\"=cmd|", 0x100)  # its own super class
+        dump.a_class(0x108, "app/Second", 0x110)
+        dump.a_class(0x110, "app/First", 0x108)
+        dump.instance(0x1000, 0x100, b"")
+        dump.instance(0x1000, 0x108, b"twice")
+        dump.instance(0xffffffffffffffff, 0x110, b"")
+        dump.root(0x1000)
+        self.write("hostile.hprof", dump.finish())
+        for form in FORMATS:
+            text = self.heap("hostile.hprof", "--report", "histogram", "--format", form)
+            self.assertNotIn("\x1b", text)
+        huge = struct.pack(">BQIIB", 0x23, 8, 0, 0xffffffff, heap_made.LONG)
+        self.write("huge.hprof", heap_made.Dump().bytes + struct.pack(">BII", 0x1c, 0, len(huge))
+                   + huge)
+        self.assertIn("a heap record 0x23 is incomplete", self.heap("huge.hprof"))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

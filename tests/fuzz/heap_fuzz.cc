@@ -1,0 +1,62 @@
+// libFuzzer: reads any bytes as a heap dump, finds dominators and makes every report's data. There
+// must be no crash, no sanitizer report and no endless loop, and sizes must add up.
+#include <sys/mman.h>
+
+#include <algorithm>
+
+#include "common/fd.h"
+#include "common/procfs.h"
+#include "common/write_all.h"
+#include "heap/analysis/collections.h"
+#include "heap/analysis/duplicates.h"
+#include "heap/analysis/groups.h"
+#include "heap/analysis/names.h"
+#include "heap/analysis/paths.h"
+#include "heap/analysis/suspects.h"
+
+namespace {
+
+using namespace jprof::heap;
+
+void CheckSums(const Heap& heap, const DominatorChildren& children) {
+  uint64_t whole = 0;
+  const auto [first, last] = children.Of(kRoot);
+  for (const uint32_t* node = first; node != last; ++node) whole += heap.tree.retained[*node];
+  if (whole != heap.tree.size) __builtin_trap();
+  for (uint32_t node = 0; node < heap.nodes(); ++node) {
+    const bool holds_itself = heap.RetainedBy(node) >= heap.SizeOf(node) / Heap::kUnit;
+    if (heap.IsReachable(node) && !holds_itself) __builtin_trap();
+  }
+}
+
+void Analyse(const Heap& heap) {
+  const DominatorChildren children(heap.tree);
+  CheckSums(heap, children);
+  for (const Grouping& grouping : {ByClass(heap), ByLoader(heap), ByPackage(heap)}) {
+    for (const GroupSum& sum : SumGroups(heap, children, grouping))
+      if (sum.retained > heap.tree.size * Heap::kUnit) __builtin_trap();
+  }
+  for (const Suspect& suspect : FindSuspects(heap, children, 0.1)) SuspectText(heap, suspect);
+  FindDuplicates(heap, {});
+  SumCollections(heap, {});
+  const uint32_t step = heap.nodes() / 20 + 1;
+  for (uint32_t node = 0; node < heap.nodes(); node += step) {
+    std::vector<bool> wanted(heap.nodes());
+    wanted[node] = true;
+    const auto path = FindPath(heap, wanted);
+    if (path.has_value() != heap.IsReachable(node)) __builtin_trap();
+    ObjectText(heap, node);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const jprof::Fd file(memfd_create("heap", MFD_CLOEXEC));
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  if (jprof::WriteAll(file.get(), bytes) != 0) return 0;
+  const auto heap =
+      Load(jprof::procfs::DescriptorPath(file.get()), {.keep_references = true, .progress = {}});
+  if (heap) Analyse(*heap);
+  return 0;
+}
