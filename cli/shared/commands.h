@@ -35,6 +35,7 @@ Action EventsCommand(CommandLine line, const Command& command);
 Action ExportCommand(CommandLine line, const Command& command);
 Action InfoCommand(CommandLine line, const Command& command);
 Action ItraceCommand(CommandLine line, const Command& command);
+Action LocksCommand(CommandLine line, const Command& command);
 Action ManCommand(CommandLine line, const Command& command);
 Action MergeCommand(CommandLine line, const Command& command);
 Action MetricsCommand(CommandLine line, const Command& command);

@@ -50,6 +50,10 @@ Quality QualityOf(const model::Source& source, const model::TraceUnit& unit,
   return QualityOfProfile({source, {&metric, 1}, &names});
 }
 
+Quality QualityOf(const model::Source& source, const model::Names& names) {
+  return QualityOfProfile({source, {}, &names});
+}
+
 Result<Quality> LoadQuality(model::Input& input) {
   return std::visit([](auto& opened) { return Load(opened); }, input);
 }
