@@ -95,7 +95,7 @@ TEST_F(LogJlm, LiteHasNoHoldTimes) {
   const size_t thread = profile.made().AddThread("main", 100);
   profile.Take(thread, {{main}}, lock, 7, {0, 0, 7});
   const std::string csv = Text(std::move(profile), {.format = Format::kCsv});
-  EXPECT_NE(csv.find("lock,0,7,7,0,0,,,,,0,app/L,,"), csv.npos) << csv;
+  EXPECT_NE(csv.find("lock,0.0,7,7,0,0,,,,,0,app/L,,"), csv.npos) << csv;
 }
 
 TEST_F(LogJlm, FilesThatAreCutOffAreNamed) {
