@@ -49,6 +49,10 @@ constexpr Subcommand kSubcommands[] = {
      "Measures every call of Java or C++ by caller: time, cycles, cache misses; after `jprof "
      "calibrate`",
      CallflowCommand},
+    {kProfile, "locks",
+     "Counts every monitor of Java: who takes it how often, who waits for whom, which orders can "
+     "deadlock",
+     LocksCommand},
     {kProfile, "trace", "Records every call and return of Java or C++ in order", TraceCommand},
     {kProfile, "heap",
      "Shows what holds the memory of a JVM that runs or of a heap dump: classes, objects, suspects "

@@ -109,6 +109,14 @@ Checked CheckMode(const AgentOptions& o) {
             FirstSet(o, {"METRICS", "TRAIN", "FOCUS", "CLASSMETHODS", "KEEP_INTRINSICS"}))
       return Wrong(*given, "SCS samples whole stacks and does not support this option; remove it");
   }
+  if (o.lite && o.mode != Mode::kLocks) return Needs(*FindOption("LITE"), {"LOCKS"});
+  if (o.mode == Mode::kLocks) {
+    if (const Option* given = FirstSet(
+            o, {"METRICS", "TRAIN", "FOCUS", "CLASSMETHODS", "KEEP_INTRINSICS", "PROBE", "HOOKS"}))
+      return Wrong(*given, "LOCKS weaves all classes and does not support this option; remove it");
+    if (o.tree_memory > kMostWovenTree)
+      return Wrong(*FindOption("TREE_MEMORY"), "woven counters have at most 14G");
+  }
   if (o.mode != Mode::kTprof) return {};
   if (const Option* given =
           FirstSet(o, {"METRICS", "THREADS", "CLASSMETHODS", "FOCUS", "KEEP_INTRINSICS", "TRAIN"}))

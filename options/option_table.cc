@@ -38,6 +38,10 @@ constexpr Option kOptions[] = {
     {"SCS", "", "--event", "[=E=N+E]", ModeOption{Mode::kScs}, kScsCommand,
      "sample stacks at these events (default TIME; events of the JVM: docs/SAMPLING.md; others: "
      "`jprof metrics --events`); --event is repeatable"},
+    {"LOCKS", "", "", "", ModeOption{Mode::kLocks}, kNoCommand,
+     "count locks in the call tree: who takes which one, who waits for whom"},
+    {"LITE", "", "--lite", "", Flag{&O::lite}, kLocksCommand,
+     "do not measure how long locks are held, which costs most"},
     {"TPROF", "", "", "", Flag{&O::jit_log}, kNoCommand,
      "write the log of jitted code for `jprof tprof`; alone or with one of the modes"},
     {"CODE", "", "", "", Flag{&O::jit_code}, kNoCommand,
@@ -154,6 +158,8 @@ Commands CommandOf(Mode mode) {
       return kTraceCommand;
     case Mode::kScs:
       return kScsCommand;
+    case Mode::kLocks:
+      return kLocksCommand;
     case Mode::kTprof:
       break;
   }

@@ -5,6 +5,7 @@
 
 #include "reports/combined/combined_report.h"
 #include "reports/itrace/arc.h"
+#include "reports/locks/log_jlm.h"
 #include "reports/ticks/tprof.h"
 #include "reports/tree/header.h"
 #include "reports/view/views.h"
@@ -93,6 +94,24 @@ constexpr ColumnHelp kLogGenColumns[] = {
     {"delta", "the change of the first metric since the thread's previous event"},
     {"missing_before", "events that were dropped or overwritten before this one"},
     {"name", "the method"},
+};
+
+constexpr ColumnHelp kLogJlmColumns[] = {
+    {"%MISS", "100 SLOW / NONREC: how often a thread had to wait for it"},
+    {"GETS", "times that a lock of this class was taken: NONREC + REC"},
+    {"NONREC", "times that the thread did not have it already"},
+    {"SLOW", "times that a thread had to wait, because another one had it"},
+    {"REC", "times that the thread had it already"},
+    {"TIER2", "spins of the middle level: `-`, HotSpot does not tell"},
+    {"TIER3", "spins of the outer level: `-`, HotSpot does not tell"},
+    {"%UTIL",
+     "HOLD in percent of the recorded time; above 100 where several objects of the class are held "
+     "at once; `-`: recorded with --lite, or the recording has not ended"},
+    {"AVER_HTM", "mean time from taking to releasing it; `-`: recorded with --lite"},
+    {"WAIT", "time that threads waited for it"},
+    {"NAME",
+     "the class of the lock; with `--contexts` below it `in`: where it is taken, `waits in ... "
+     "for`: who waits, and where the owner had taken it"},
 };
 
 constexpr ColumnHelp kCombinedColumns[] = {
@@ -196,6 +215,9 @@ constexpr Report kReports[] = {
     {"log-gen", "the trace: entries and exits in order",
      "--format --names --no-pager --static-letters --table --uncalibrated --force --refit", "",
      kCommonFormats, kLogGenColumns, kProfiles, OfProfile<PrintLogGen>},
+    {"log-jlm", "the locks: how often each was taken, waited for and held, by whom",
+     "--format --contexts --all --names --legend --width --no-pager", "", kTableFormats,
+     kLogJlmColumns, kProfiles, OfProfile<PrintLogJlm>},
     {"combined", "a combined profile: exact calls and true times in every calling context",
      "--format --sort --all --min-percent --depth --names --legend --width --no-pager --table "
      "--uncalibrated --force",
@@ -268,6 +290,7 @@ const Report& DefaultReport(model::InputKind kind) {
 const Report& DefaultReport(const model::Input& input) {
   const auto* source = std::get_if<model::Source>(&input);
   if (source != nullptr && source->reader.meta().is(Mode::kScs)) return Named("scs");
+  if (source != nullptr && source->reader.meta().is(Mode::kLocks)) return Named("log-jlm");
   return DefaultReport(model::KindOf(input));
 }
 

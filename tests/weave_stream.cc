@@ -8,7 +8,8 @@
 //   nanoseconds that weaving took
 //   number of methods counted
 //   number of methods skipped, for each reason of jprof::weave::SkipReason
-// All numbers have 4 bytes. Counts each method with code except intrinsics, with ascending ids.
+// All numbers have 4 bytes. Counts each method with code except intrinsics, with ascending ids, and
+// its locks.
 // --unchanged: reads and writes each method without inserting anything.
 #include <chrono>
 #include <cstdint>
@@ -36,7 +37,9 @@ void WriteNumber(uint64_t number) {
 Result<Woven> WeaveNext(std::span<const uint8_t> bytes, bool unchanged, uint32_t& next_id) {
   if (!unchanged) {
     return Weave(bytes, [&](const Method& method) {
-      return method.is_intrinsic ? Decision{} : Decision{Action::kCount, next_id++};
+      return method.is_intrinsic
+                 ? Decision{}
+                 : Decision{.action = Action::kCount, .id = next_id++, .locks = true};
     });
   }
   auto rewritten = RewriteUnchanged(bytes);

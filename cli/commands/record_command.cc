@@ -1,5 +1,5 @@
-// `jprof callflow|calltree|trace|scs`: checks the options, runs the command with the agent, and
-// prints a summary.
+// `jprof callflow|calltree|locks|trace|scs`: checks the options, runs the command with the agent,
+// and prints a summary.
 #include <fmt/format.h>
 #include <string.h>
 
@@ -125,6 +125,12 @@ Examples:
   jprof callflow -- mvn test                         all JVMs that a command starts
   jprof callflow -- ./app                            C and C++ with -finstrument-functions)";
 
+constexpr char kLocksHelp[] = R"(Examples:
+  jprof locks -- java -jar app.jar                   every monitor: taken, waited for, held
+  jprof locks --lite -- java -jar app.jar            without hold times, which costs less
+  jprof locks --pid 1234 --duration 30               a JVM that runs; `jprof ps` lists them
+  jprof report log-jlm --contexts app.jprof          who takes each lock, who waits for whom)";
+
 constexpr char kTraceHelp[] = R"(Examples:
   jprof trace -- java -jar app.jar                   all until 64 MiB a thread are full
   jprof trace --mode wrap -- java -jar app.jar       the last ones before the end
@@ -168,6 +174,10 @@ Action CallflowCommand(CommandLine line, const Command& command) {
 
 Action CalltreeCommand(CommandLine line, const Command& command) {
   return RecordingCommand(options::Mode::kCalltree, kCalltreeHelp, line, command);
+}
+
+Action LocksCommand(CommandLine line, const Command& command) {
+  return RecordingCommand(options::Mode::kLocks, kLocksHelp, line, command);
 }
 
 Action TraceCommand(CommandLine line, const Command& command) {

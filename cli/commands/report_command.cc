@@ -296,6 +296,7 @@ Action ReportCommand(CommandLine line, const Command&) {
       "  jprof report log-rt --raw app.jprof                 as measured, and what was subtracted\n"
       "  jprof report arc app.itrace --top 20                functions of a trace of jprof itrace\n"
       "  jprof report arc app.itrace --listing --function work    its instructions, with counts\n"
+      "  jprof report log-jlm --contexts app.jprof           locks, with who waits for whom\n"
       "  jprof report html app.jprof -o app.html             flame graph and tables for a browser\n"
       "  jprof report scs --format collapsed app.jprof       stacks for flame-graph tools\n"
       "  jprof report log-rt --format json app.jprof | jq .  for programs "
@@ -303,7 +304,8 @@ Action ReportCommand(CommandLine line, const Command&) {
   reports::Options& options = arguments->options;
   line.Option(
       "report", arguments->report, ReportNames(),
-      "The report (default: log-rt; scs for a sampled profile, combined for a combined one)");
+      "The report (default: log-rt; scs for a sampled profile, log-jlm for one of locks, combined "
+      "for a combined one)");
   line.Option("profile", arguments->directory, "PROFILE",
               "The profile's directory; the newest *.jprof here if left out");
   line.Option("--format", arguments->format, AllFormatNames(),
@@ -329,6 +331,8 @@ Action ReportCommand(CommandLine line, const Command&) {
             "Add the inclusive value of each row to CSV and JSON; text always has it");
   line.Flag("--raw", options.raw, "Show RAW, ADJUST, SELF and ERROR side by side");
   AddArcOptions(line, options);
+  line.Flag("--contexts", options.contexts,
+            "Show who takes each lock, who waits for it, and who has it then");
   line.Flag("--static-letters", options.static_letters,
             "Print lower-case type letters for static methods");
   line.Option("-o,--out", arguments->out, "FILE",

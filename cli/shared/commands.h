@@ -36,6 +36,7 @@ Action ExportCommand(CommandLine line, const Command& command);
 Action HeapCommand(CommandLine line, const Command& command);
 Action InfoCommand(CommandLine line, const Command& command);
 Action ItraceCommand(CommandLine line, const Command& command);
+Action LocksCommand(CommandLine line, const Command& command);
 Action ManCommand(CommandLine line, const Command& command);
 Action MergeCommand(CommandLine line, const Command& command);
 Action MetricsCommand(CommandLine line, const Command& command);

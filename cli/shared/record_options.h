@@ -1,5 +1,5 @@
 // Declares the arguments of the commands that record with the agent:
-// `jprof callflow|calltree|trace|scs|profile`.
+// `jprof callflow|calltree|locks|trace|scs|profile`.
 #pragma once
 
 #include <cstdint>

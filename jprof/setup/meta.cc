@@ -11,6 +11,7 @@
 #include "common/procfs.h"
 #include "common/utc_text.h"
 #include "jprof/engine/event.h"
+#include "profile/files/lock_metrics.h"
 
 namespace jprof::setup {
 namespace {
@@ -67,6 +68,8 @@ std::vector<profile::Metric> MetricsOf(const options::AgentOptions& options,
     }
   }
   std::ranges::move(MetricsOf(options.triggers), std::back_inserter(metrics));
+  if (options.mode == Mode::kLocks)
+    std::ranges::move(profile::LockMetrics(options.lite), std::back_inserter(metrics));
   return metrics;
 }
 

@@ -4,6 +4,7 @@
 
 #include "jprof/engine/woven.h"
 #include "options/late_calls.h"
+#include "profile/files/lock_metrics.h"
 
 namespace jprof::setup {
 namespace {
@@ -11,7 +12,9 @@ namespace {
 // Sets the metrics that METRICS= selects. `dispatches` adds none: every profile has them.
 Result<void> SelectMetrics(const options::AgentOptions& options, engine::SessionOptions& session) {
   session.clock = false;
-  if (options.mode == options::Mode::kCalltree || options.mode == options::Mode::kScs) return {};
+  if (options.mode == options::Mode::kCalltree || options.mode == options::Mode::kScs ||
+      options.mode == options::Mode::kLocks)
+    return {};
   session.clock = options.metrics.empty();
   for (const std::string& name : options.metrics) {
     if (name == "time") {
@@ -52,6 +55,8 @@ Source SourceOf(const options::AgentOptions& options) {
       return Source::kNone;
     case options::Mode::kScs:
       return Source::kSamples;
+    case options::Mode::kLocks:
+      return Source::kWoven;
     case options::Mode::kCalltree:
       return options.counter == options::Counter::kWoven ? Source::kWoven : Source::kProbe;
     default:
@@ -105,8 +110,11 @@ Result<Plan> MakePlan(const options::AgentOptions& options) {
   plan.kind = options.mode == options::Mode::kTrace
                   ? engine::RecordingKind::kTimeTrace
                   : engine::TreeWith(session.clock, session.counters.size());
+  plan.locks = options.mode == options::Mode::kLocks;
   session.files.metric_count = static_cast<uint32_t>(
-      (session.clock ? 1 : 0) + session.counters.size() + MetricsOf(options.triggers).size());
+      (session.clock ? 1 : 0) + session.counters.size() + MetricsOf(options.triggers).size() +
+      (plan.locks ? profile::LockMetrics(options.lite).size() : 0));
+  session.files.locks = plan.locks;
   session.files.tree_memory = options.tree_memory;
   session.files.trace = options.mode == options::Mode::kTrace;
   session.files.train = options.train;

@@ -13,7 +13,7 @@ enum class Source {
   kNone,     // TPROF alone has no tree
   kSamples,  // SCS uses sampled stacks, no probe
   kProbe,    // CALLFLOW, CALLTREE and TRACE use method entries and exits
-  kWoven,    // CALLTREE with COUNTER=woven: the methods count
+  kWoven,    // LOCKS, and CALLTREE with COUNTER=woven: the methods count
 };
 
 struct Plan {
@@ -27,6 +27,7 @@ struct Plan {
   bool vm_triggers = false;           // samples at events of the VM
   bool virtual_thread_names = false;  // samples of virtual threads go to rows by name
   bool debug_info = false;            // compiled code is described for samples
+  bool locks = false;                 // woven methods also count locks
   bool functions = false;             // hooks may record functions of C and C++ beside the methods
 
   // The probes that may be used.

@@ -9,12 +9,22 @@
 namespace jprof::weave {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kMethods = {
-    {{"enter", "(I)J"},
-     {"exit", "(J)V"},
-     {"caught", "(JI)V"},
-     {"announce", "()V"},
-     {"answer", "(Ljava/lang/Object;Ljava/lang/String;)Ljava/lang/Class;"}}};
+struct KnownMethod {
+  std::string_view of_class;
+  std::string_view name;
+  std::string_view descriptor;
+};
+
+constexpr std::array<KnownMethod, kCounterMethods> kMethods = {
+    {{kCounterClass, "enter", "(I)J"},
+     {kCounterClass, "exit", "(J)V"},
+     {kCounterClass, "caught", "(JI)V"},
+     {kCounterClass, "announce", "()V"},
+     {kCounterClass, "answer", "(Ljava/lang/Object;Ljava/lang/String;)Ljava/lang/Class;"},
+     {kLocksClass, "ask", "(Ljava/lang/Object;)V"},
+     {kLocksClass, "release", "(Ljava/lang/Object;)V"},
+     {kLocksClass, "enter", "(Ljava/lang/Object;J)V"},
+     {kLocksClass, "leave", "(J)V"}}};
 
 }  // namespace
 
@@ -32,11 +42,6 @@ uint16_t Constants::AppendUtf8(std::string_view text) {
   return index;
 }
 
-uint16_t Constants::CounterClass() {
-  if (counter_class_ == 0) counter_class_ = Class(kCounterClass);
-  return counter_class_;
-}
-
 uint16_t Constants::FramesName() {
   if (frames_name_ == 0) frames_name_ = AppendUtf8("StackMapTable");
   return frames_name_;
@@ -46,10 +51,11 @@ uint16_t Constants::MethodOf(CounterMethod method) {
   const auto number = static_cast<size_t>(method);
   uint16_t& index = methods_[number];
   if (index != 0 || count_ + 4 > kMostEntries) return index;
-  const uint16_t counter = CounterClass();
+  const KnownMethod& method_of = kMethods[number];
+  const uint16_t counter = Class(method_of.of_class);
   if (counter == 0) return 0;
-  const uint16_t name = AppendUtf8(kMethods[number].first);
-  const uint16_t descriptor = AppendUtf8(kMethods[number].second);
+  const uint16_t name = AppendUtf8(method_of.name);
+  const uint16_t descriptor = AppendUtf8(method_of.descriptor);
   const uint16_t name_and_type = Append(kNameAndType);
   if (name_and_type == 0) return 0;
   appended_.U2(name);

@@ -14,7 +14,18 @@
 
 namespace jprof::weave {
 
-enum class CounterMethod : uint8_t { kEnter, kExit, kCaught, kAnnounce, kAnswer };
+enum class CounterMethod : uint8_t {
+  kEnter,
+  kExit,
+  kCaught,
+  kAnnounce,
+  kAnswer,
+  kAsk,  // this and those below are methods of kLocksClass
+  kRelease,
+  kEnterLocked,
+  kLeaveLocked,
+};
+inline constexpr size_t kCounterMethods = 9;
 
 class Constants {
  public:
@@ -42,7 +53,6 @@ class Constants {
 
   uint16_t Append(uint8_t tag);
   uint16_t AppendUtf8(std::string_view text);
-  uint16_t CounterClass();
   void IndexClasses();
   void Remember(std::string_view name, uint16_t index);
   NamedClass& Find(std::string_view name);
@@ -50,8 +60,7 @@ class Constants {
   const ConstantPool& pool_;
   uint32_t count_;
   Output appended_;
-  std::array<uint16_t, 5> methods_{};
-  uint16_t counter_class_ = 0;
+  std::array<uint16_t, kCounterMethods> methods_{};
   uint16_t frames_name_ = 0;
   uint16_t last_integer_ = 0;
   uint32_t last_value_ = 0;

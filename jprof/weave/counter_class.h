@@ -1,5 +1,5 @@
-// Provides the class that woven methods call: java/java/lang/JprofCounter.java, compiled
-// with jprof.
+// Provides the classes that woven methods call: java/java/lang/JprofCounter.java and
+// JprofLocks.java, compiled with jprof.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,8 @@
 
 namespace jprof::weave {
 
-// Returns the bytes of its class file, which are empty if jprof was built without a JDK.
+// Return the bytes of the class files, which are empty if jprof was built without a JDK.
 std::span<const uint8_t> CounterClass();
+std::span<const uint8_t> LocksClass();
 
 }  // namespace jprof::weave

@@ -28,8 +28,6 @@ constexpr uint8_t kSameExtended = 251;
 constexpr uint8_t kAppend = 252;
 constexpr uint8_t kFull = 255;
 
-constexpr uint16_t kStatic = 0x0008;
-
 // Limits the frames: those that list thousands of locals, which they inherited, would need
 // gigabytes and seconds.
 constexpr size_t kMostBytes = size_t{64} << 20;
@@ -222,6 +220,17 @@ bool Frames::WriteEnd(const MethodInfo& method, Output& out) {
   return true;
 }
 
+// Writes the frame of the handler of what leaves a synchronized method, which needs no local but
+// the caller's node.
+void Frames::WriteUnwind(Output& out) {
+  locals_.clear();
+  out.U1(kFull);
+  out.U2(DeltaTo(layout_->UnwindAt()));
+  (void)WriteLocals({}, out);
+  const Type exception = {kObject, insertions_->throwable};
+  WriteCounted(std::span(&exception, 1), out);
+}
+
 void Frames::WriteSameKind(const Frame& frame, uint32_t delta, Output& out) {
   const uint8_t base = frame.stack ? kOneItem : 0;
   const uint8_t extended = frame.stack ? kOneItemExtended : kSameExtended;
@@ -262,6 +271,7 @@ Result<std::optional<SkipReason>> Frames::Write(std::string_view table, const Me
   if (!skipped || *skipped) return skipped;
   if (insertions.before_return.guarded() && !layout.returns().empty() && !WriteEnd(method, out))
     return SkipReason::kConstantPoolFull;
+  if (insertions.at_unwind.size() != 0) WriteUnwind(out);
   if (frames_ > UINT16_MAX) return SkipReason::kTooLarge;
   out.SetU2(start, frames_);
   return skipped;

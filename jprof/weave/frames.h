@@ -2,10 +2,11 @@
 //
 // With a new local variable each frame has a long at its slot, behind the locals of the frame
 // itself, with Top between. So the first frame, and all that change the locals, become full frames;
-// those that only repeat the locals of the frame before stay as they are. Three kinds of frames are
+// those that only repeat the locals of the frame before stay as they are. Four kinds of frames are
 // added: one in a method that answers, before the new local variable is set; three after the call
-// in each exception handler, with the exception in one more local; and one at the end of the code,
-// where a return continues if the call before it overflows the stack (insertions.h).
+// in each exception handler, with the exception in one more local; one at the end of the code,
+// where a return continues if the call before it overflows the stack; and one behind that, where
+// an exception leaves a synchronized method (insertions.h).
 #pragma once
 
 #include <cstdint>
@@ -65,6 +66,7 @@ class Frames {
   void WriteNoAnswer(Output& out);
   void WriteCaught(uint32_t handler, Type exception, Output& out);
   bool WriteEnd(const MethodInfo& method, Output& out);
+  void WriteUnwind(Output& out);
   // Returns the exception that a handler's frame has on the stack, or nothing if the frame is not
   // at a handler.
   std::optional<Type> ExceptionAt(const Frame& frame) const;

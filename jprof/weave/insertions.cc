@@ -1,5 +1,7 @@
 #include "jprof/weave/insertions.h"
 
+#include <algorithm>
+
 #include "jprof/weave/instructions.h"
 
 namespace jprof::weave {
@@ -110,7 +112,7 @@ void GuardReturn(const Target& target, Insertions& all) {
   all.before_return = {
       .code = Join(keep, call, get), .from = keep.size(), .to = keep.size() + call.size()};
   all.at_end = Join(get, leave);
-  all.stack_at_end = all.returned ? 3 : 1;
+  all.stack_at_end = std::max(all.stack_at_end, all.returned ? 3u : 1u);
 }
 
 Snippet Goto(uint32_t distance) {
@@ -137,6 +139,56 @@ GuardedCall Caught(uint16_t kept, const Snippet& call) {
   guarded.overflow = guarded.other + replace.size();
   guarded.code = Join(keep, call, skip, replace, pop, Load(opcode::kAload, kept));
   return guarded;
+}
+
+// Inserts the calls at the instructions that take and release monitors. A call before monitorexit
+// takes no more of the stack than the one before monitorenter, so it overflows only where that one
+// has.
+bool TellMonitors(Constants& constants, Insertions& all) {
+  Snippet dup;
+  dup.U1(opcode::kDup);
+  const Snippet ask = Call(CounterMethod::kAsk, constants);
+  const Snippet release = Call(CounterMethod::kRelease, constants);
+  if (ask.size() == 0 || release.size() == 0) return false;
+  all.before_enter = Join(dup, ask);
+  all.before_exit = Join(dup, release);
+  all.stack_at_monitor = 1;
+  return true;
+}
+
+// Returns the instruction that loads the monitor of a synchronized method at its entry.
+Snippet LoadMonitor(const Target& target) {
+  if ((target.access & kStatic) == 0) return Load(opcode::kAload, 0);
+  Snippet load;
+  load.U1(opcode::kLdcW);
+  load.U2(target.this_class);
+  return load;
+}
+
+// Inserts the calls at the entry, the returns and the end by an exception of a synchronized method.
+bool TellSynchronized(const Target& target, Constants& constants, Insertions& all) {
+  const Snippet node = Load(opcode::kLload, *all.node);
+  const Snippet enter = Call(CounterMethod::kEnterLocked, constants);
+  const Snippet leave = Call(CounterMethod::kLeaveLocked, constants);
+  all.throwable = constants.Class("java/lang/Throwable");
+  if (enter.size() == 0 || leave.size() == 0 || all.throwable == 0) return false;
+  Snippet rethrow;
+  rethrow.U1(opcode::kAthrow);
+  all.at_entry = Join(all.at_entry, LoadMonitor(target), node, enter);
+  all.before_return.code = Join(node, leave, all.before_return.code);
+  all.at_unwind = Join(node, leave, rethrow);
+  all.stack_at_entry = 3;
+  all.stack_at_end = 3;
+  return true;
+}
+
+bool Locks(const Target& target, Constants& constants, Insertions& all) {
+  constexpr uint16_t kFirstWithClassConstants = 49;
+  if (!TellMonitors(constants, all)) return false;
+  const bool has_monitor =
+      (target.access & kSynchronized) != 0 &&
+      ((target.access & kStatic) == 0 || target.major >= kFirstWithClassConstants);
+  return !has_monitor || TellSynchronized(target, constants, all);
 }
 
 bool Count(uint32_t id, const Target& target, Constants& constants, Insertions& all) {
@@ -180,7 +232,7 @@ bool Answer(Constants& constants, Insertions& all) {
   const Snippet answered = Join(Load(opcode::kAload, 0), Load(opcode::kAload, 1), call, test);
   all.no_answer = answered.size();
   all.at_entry = Join(answered, pop, all.at_entry);
-  all.stack_at_entry = 2;
+  all.stack_at_entry = std::max(all.stack_at_entry, 2u);
   return true;
 }
 
@@ -191,9 +243,9 @@ std::optional<Insertions> InsertionsFor(const Decision& decision, const Target& 
   Insertions all;
   if (decision.action == Action::kLeave)
     return !decision.answers || Answer(constants, all) ? std::optional(all) : std::nullopt;
-  const bool complete = decision.action == Action::kCount
-                            ? Count(decision.id, target, constants, all)
-                            : Announce(target, constants, all);
+  bool complete = decision.action == Action::kCount ? Count(decision.id, target, constants, all)
+                                                    : Announce(target, constants, all);
+  if (complete && decision.locks) complete = Locks(target, constants, all);
   if (!complete || (decision.answers && !Answer(constants, all))) return std::nullopt;
   if (target.calls) {
     GuardReturn(target, all);

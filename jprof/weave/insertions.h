@@ -25,7 +25,7 @@ class Snippet {
   std::string_view view() const { return {bytes_.data(), size_}; }
 
  private:
-  std::array<char, 32> bytes_{};
+  std::array<char, 48> bytes_{};
   uint32_t size_ = 0;
 };
 
@@ -48,7 +48,12 @@ struct Insertions {
   Snippet at_entry;
   GuardedCall before_return;  // after a stack overflow, execution continues in at_end
   GuardedCall at_handler;
-  Snippet at_end;  // the return without the call, at the end of the code
+  Snippet at_end;        // the return without the call, at the end of the code
+  Snippet before_enter;  // before each monitorenter
+  Snippet before_exit;   // before each monitorexit
+  // The handler of every exception that leaves a synchronized method, behind at_end. It is empty in
+  // other methods.
+  Snippet at_unwind;
 
   uint16_t new_locals = 0;       // number of slots
   std::optional<uint16_t> node;  // first of two slots with the caller's node
@@ -60,6 +65,7 @@ struct Insertions {
   uint16_t answer_class = 0;  // index of a Class in the constant pool
 
   uint16_t overflow_error = 0;  // index of StackOverflowError in the constant pool
+  uint16_t throwable = 0;       // index of Throwable, with at_unwind
 
   // The operand stack that the inserted instructions need, in addition to what is on it before a
   // return.
@@ -67,6 +73,7 @@ struct Insertions {
   uint32_t stack_before_return = 0;
   uint32_t stack_at_handler = 0;
   uint32_t stack_at_end = 0;
+  uint32_t stack_at_monitor = 0;
 };
 
 // The method that is to be changed.
@@ -74,6 +81,9 @@ struct Target {
   std::string_view descriptor;
   uint16_t max_locals = 0;
   bool calls = false;  // whether it calls methods or catches exceptions
+  uint16_t access = 0;
+  uint16_t major = 0;       // version of the class file
+  uint16_t this_class = 0;  // index of its class
 };
 
 // Returns the instructions that the decision requires (none for kLeave), or nothing if the

@@ -25,12 +25,13 @@ constexpr Table MakeTable() {
   Set(table, 169, 169, Kind::kPlain, 2);  // ret
   Set(table, 170, 171, Kind::kSwitch, 0);
   Set(table, 172, 177, Kind::kReturn, 1);
-  Set(table, 178, 184, Kind::kPlain, 3);  // fields, invokevirtual, invokespecial, invokestatic
-  Set(table, 185, 186, Kind::kPlain, 5);  // invokeinterface, invokedynamic
-  Set(table, 187, 187, Kind::kPlain, 3);  // new
-  Set(table, 188, 188, Kind::kPlain, 2);  // newarray
-  Set(table, 189, 189, Kind::kPlain, 3);  // anewarray
-  Set(table, 192, 193, Kind::kPlain, 3);  // checkcast, instanceof
+  Set(table, 178, 184, Kind::kPlain, 3);    // fields, invokevirtual, invokespecial, invokestatic
+  Set(table, 185, 186, Kind::kPlain, 5);    // invokeinterface, invokedynamic
+  Set(table, 187, 187, Kind::kPlain, 3);    // new
+  Set(table, 188, 188, Kind::kPlain, 2);    // newarray
+  Set(table, 189, 189, Kind::kPlain, 3);    // anewarray
+  Set(table, 192, 193, Kind::kPlain, 3);    // checkcast, instanceof
+  Set(table, 194, 195, Kind::kMonitor, 1);  // monitorenter, monitorexit
   Set(table, 196, 196, Kind::kWide, 0);
   Set(table, 197, 197, Kind::kPlain, 4);  // multianewarray
   Set(table, 198, 199, Kind::kJump, 3);   // ifnull, ifnonnull

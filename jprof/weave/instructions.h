@@ -8,7 +8,7 @@
 
 namespace jprof::weave {
 
-enum class Kind : uint8_t { kInvalid, kPlain, kReturn, kJump, kLongJump, kSwitch, kWide };
+enum class Kind : uint8_t { kInvalid, kPlain, kReturn, kJump, kLongJump, kSwitch, kMonitor, kWide };
 
 namespace opcode {
 inline constexpr uint8_t kIconst0 = 3;
@@ -33,6 +33,9 @@ inline constexpr uint8_t kReturn = 177;
 inline constexpr uint8_t kInvokevirtual = 182;
 inline constexpr uint8_t kInvokestatic = 184;
 inline constexpr uint8_t kInvokedynamic = 186;
+inline constexpr uint8_t kAthrow = 191;
+inline constexpr uint8_t kMonitorenter = 194;
+inline constexpr uint8_t kMonitorexit = 195;
 inline constexpr uint8_t kWide = 196;
 inline constexpr uint8_t kIfnull = 198;
 }  // namespace opcode

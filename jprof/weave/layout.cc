@@ -19,6 +19,7 @@ Result<void> Layout::Place(std::string_view code, std::span<const uint16_t> hand
   handlers_ = handlers;
   insertions_ = &insertions;
   returns_.clear();
+  has_monitors_ = false;
   at_.assign(code.size() + 1, kNowhere);
   points_.clear();
   auto handler = handlers.begin();
@@ -33,10 +34,9 @@ Result<void> Layout::Place(std::string_view code, std::span<const uint16_t> hand
       to += insertions.at_handler.code.size();
       ++handler;
     }
-    if (kind == Kind::kReturn) {
-      to += insertions.before_return.code.size();
-      returns_.push_back(static_cast<uint16_t>(from));
-    }
+    to += static_cast<uint32_t>(Before(static_cast<uint8_t>(code[from])).size());
+    if (kind == Kind::kReturn) returns_.push_back(static_cast<uint16_t>(from));
+    has_monitors_ |= kind == Kind::kMonitor;
     if (is_handler || (kind != Kind::kPlain && kind != Kind::kWide))
       points_.push_back(static_cast<uint16_t>(from));
     if (kind == Kind::kSwitch)
@@ -63,10 +63,16 @@ uint32_t Layout::ReturnCallAt(uint32_t old) const {
 }
 
 uint32_t Layout::Inserted(uint32_t old) const {
-  uint32_t size = IsHandler(old) ? insertions_->at_handler.code.size() : 0;
-  if (instruction_table[static_cast<uint8_t>(code_[old])].kind == Kind::kReturn)
-    size += insertions_->before_return.code.size();
-  return size;
+  const uint32_t size = IsHandler(old) ? insertions_->at_handler.code.size() : 0;
+  return size + static_cast<uint32_t>(Before(static_cast<uint8_t>(code_[old])).size());
+}
+
+std::string_view Layout::Before(uint8_t instruction) const {
+  const Kind kind = instruction_table[instruction].kind;
+  if (kind == Kind::kReturn) return insertions_->before_return.code.view();
+  if (kind != Kind::kMonitor) return {};
+  return instruction == opcode::kMonitorenter ? insertions_->before_enter.view()
+                                              : insertions_->before_exit.view();
 }
 
 uint32_t Layout::InstructionAt(uint32_t old) const {
@@ -135,7 +141,7 @@ Result<bool> Layout::Write(Output& out) const {
     copied = point;
     const Kind kind = instruction_table[static_cast<uint8_t>(code_[point])].kind;
     if (IsHandler(point)) out.Bytes(insertions_->at_handler.code.view());
-    if (kind == Kind::kReturn) out.Bytes(insertions_->before_return.code.view());
+    out.Bytes(Before(static_cast<uint8_t>(code_[point])));
     if (kind != Kind::kJump && kind != Kind::kLongJump && kind != Kind::kSwitch) continue;
     const Result<bool> written = WriteInstruction(point, kind, out, start);
     if (!written || !*written) return written;
@@ -143,6 +149,7 @@ Result<bool> Layout::Write(Output& out) const {
   }
   out.Bytes(code_.substr(copied));
   out.Bytes(tail());
+  out.Bytes(insertions_->at_unwind.view());
   return true;
 }
 

@@ -30,9 +30,12 @@ class Layout {
   Result<bool> Write(Output& out) const;
 
   uint32_t old_size() const { return static_cast<uint32_t>(code_.size()); }
-  uint32_t new_size() const { return EndOfCode() + static_cast<uint32_t>(tail().size()); }
+  uint32_t new_size() const { return UnwindAt() + insertions_->at_unwind.size(); }
   // Returns the new offset at which the instructions appended to the code begin.
   uint32_t EndOfCode() const { return at_.back(); }
+  // Returns the new offset of the handler of what leaves a synchronized method.
+  uint32_t UnwindAt() const { return EndOfCode() + static_cast<uint32_t>(tail().size()); }
+  bool has_monitors() const { return has_monitors_; }
   std::span<const uint16_t> returns() const { return returns_; }  // old offsets
   // Returns the new offset of the instructions inserted before the return at an old offset.
   uint32_t ReturnCallAt(uint32_t old) const;
@@ -51,6 +54,8 @@ class Layout {
 
  private:
   uint32_t Inserted(uint32_t old) const;
+  // Returns what is inserted before an instruction because of what it is.
+  std::string_view Before(uint8_t instruction) const;
   bool IsHandler(uint32_t old) const;
   std::string_view tail() const;
   // Returns the distance from the instruction at old offset `from` to the target of its jump,
@@ -66,6 +71,7 @@ class Layout {
   std::vector<uint32_t> at_;      // JumpTarget by old offset
   std::vector<uint16_t> points_;  // old offsets of all instructions that are not just copied
   std::vector<uint16_t> returns_;
+  bool has_monitors_ = false;
 };
 
 }  // namespace jprof::weave

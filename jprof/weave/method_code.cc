@@ -53,6 +53,9 @@ uint32_t MethodCode::NewStack(const CodeAttribute& code, const Insertions& inser
     needed = std::max(
         {needed, code.max_stack + insertions.stack_before_return, insertions.stack_at_end});
   if (!handlers_.empty()) needed = std::max(needed, insertions.stack_at_handler);
+  if (insertions.at_unwind.size() != 0) needed = std::max(needed, insertions.stack_at_end);
+  if (layout_.has_monitors())
+    needed = std::max(needed, code.max_stack + insertions.stack_at_monitor);
   return needed;
 }
 
@@ -71,7 +74,12 @@ Result<std::optional<SkipReason>> MethodCode::Write(const MethodInfo& method,
                                                     const Decision& decision, Output& out) {
   if (!ArgumentTypes(method.descriptor).All())
     return Fail("its descriptor {} is malformed", method.descriptor);
-  const Target target = {method.descriptor, code.max_locals, CallsOrCatches(code)};
+  const Target target = {.descriptor = method.descriptor,
+                         .max_locals = code.max_locals,
+                         .calls = CallsOrCatches(code),
+                         .access = method.access,
+                         .major = file_.major,
+                         .this_class = file_.this_class};
   const auto insertions = InsertionsFor(decision, target, constants_);
   if (!insertions) return SkipReason::kConstantPoolFull;
   FindHandlers(code);
@@ -126,7 +134,8 @@ Result<std::optional<SkipReason>> MethodCode::WriteExceptions(const CodeAttribut
   const size_t start = out.size();
   out.U2(0);
   guards_ = WriteGuards(insertions, out);
-  const uint32_t count = guards_ + code.exception_count();
+  const bool unwinds = insertions.at_unwind.size() != 0;
+  const uint32_t count = guards_ + code.exception_count() + (unwinds ? 1 : 0);
   if (count > kLargest) return SkipReason::kTooLarge;
   out.SetU2(start, count);
   for (uint32_t i = 0; i < code.exception_count(); ++i) {
@@ -139,6 +148,13 @@ Result<std::optional<SkipReason>> MethodCode::WriteExceptions(const CodeAttribut
     out.U2(to);
     out.U2(layout_.JumpTarget(entry.handler));
     out.U2(entry.type);
+  }
+  if (unwinds) {
+    // The last entry of the table: it has what the method's own handlers leave.
+    out.U2(insertions.at_entry.size());
+    out.U2(layout_.EndOfCode());
+    out.U2(layout_.UnwindAt());
+    out.U2(0);
   }
   return std::nullopt;
 }
@@ -177,7 +193,7 @@ Result<std::optional<SkipReason>> MethodCode::WriteAttributes(const MethodInfo& 
 
 bool MethodCode::NeedsFrames(const Insertions& insertions) const {
   return file_.major >= kFirstWithFrames &&
-         (insertions.no_answer != 0 ||
+         (insertions.no_answer != 0 || insertions.at_unwind.size() != 0 ||
           (insertions.before_return.guarded() && !layout_.returns().empty()));
 }
 

@@ -8,6 +8,14 @@
 // call. The returns of methods that neither call others nor catch exceptions are not guarded in
 // this way. A method that is announced calls announce() before each return, nothing else.
 //
+// If `Decision::locks` is set, a counted method also calls those of java/lang/JprofLocks:
+//   ask(object);             before each monitorenter
+//   release(object);         before each monitorexit
+//   enter(object, node);     at the entry of a synchronized method, which has its monitor then
+//   leave(node);             before each return of it, and where an exception leaves it
+// A static synchronized method of a class file below version 49 calls neither of the last two,
+// because such code cannot load its class.
+//
 // If `Decision::answers` is set, the method begins with a call of answer(this, name) and
 // returns the result unless it is null. It is meant for ClassLoader.loadClass(String) and its
 // overrides.
@@ -30,14 +38,18 @@
 
 namespace jprof::weave {
 
-// The class whose methods are called, and the versions of class files that are woven: those of JDK
-// 1.0.2 to 25 and, untested, the next two. New versions rarely change code.
+// The classes whose methods are called, and the versions of class files that are woven: those of
+// JDK 1.0.2 to 25 and, untested, the next two. New versions rarely change code.
 inline constexpr std::string_view kCounterClass = "java/lang/JprofCounter";
+inline constexpr std::string_view kLocksClass = "java/lang/JprofLocks";
 inline constexpr uint16_t kOldestVersion = 45;
 inline constexpr uint16_t kNewestVersion = 69 + 2;
 
 // Class files with more bytes are refused. No compiler makes them: Java's largest have a few MiB.
 inline constexpr size_t kLargestClassFile = size_t{16} << 20;
+
+inline constexpr uint16_t kStatic = 0x0008;
+inline constexpr uint16_t kSynchronized = 0x0020;
 
 // A method with code, as its class file describes it. The texts are in modified UTF-8 and refer to
 // the class file.
@@ -52,7 +64,7 @@ struct Method {
   // by instructions.
   bool is_intrinsic = false;
 
-  bool IsStatic() const { return (access & 0x0008) != 0; }
+  bool IsStatic() const { return (access & kStatic) != 0; }
 };
 
 enum class Action : uint8_t { kLeave, kCount, kAnnounce };
@@ -61,6 +73,7 @@ struct Decision {
   Action action = Action::kLeave;
   uint32_t id = 0;  // of a counted method; below 2^31 and different for each method of the class
   bool answers = false;  // requires an instance method with the descriptor of loadClass
+  bool locks = false;    // requires a counted method
 };
 
 // Decides what happens to a method. It is called once for each method with code, in the order

@@ -11,6 +11,7 @@
 //   trace             trace blocks, in trace modes
 //   trace.zst         the same, compressed, in continuous modes
 //   train             TrainRecord, one per event, in runs of `jprof calibrate`
+//   locks             LockEdge, one per pair of nodes and objects, in runs of `jprof locks`
 //   calibration.json  the table that the profile is corrected with, if there was one
 //   merged.json       the list of inputs of a merged profile
 //   spread            how the inputs of a merged profile differ, for each context
@@ -39,6 +40,7 @@ inline constexpr char kMethodsFile[] = "methods";
 inline constexpr char kTraceFile[] = "trace";
 inline constexpr char kCompressedTraceFile[] = "trace.zst";
 inline constexpr char kTrainFile[] = "train";
+inline constexpr char kLocksFile[] = "locks";
 inline constexpr char kJitLogFile[] = "jitlog";
 inline constexpr char kCalibrationFile[] = "calibration.json";
 inline constexpr char kMergedFile[] = "merged.json";  // the inputs of a merged profile
@@ -217,6 +219,7 @@ struct ControlHeader {
   uint64_t memory_failures = 0;       // events for which the agent found no memory
   UncountedRecord unprobed_methods;   // methods compiled without the probe's calls
   UncountedRecord unpatched_modules;  // modules whose sleds could not be patched
+  uint64_t lock_edges = 0;            // records in `locks`
 };
 static_assert(sizeof(ControlHeader) <= 4096);
 inline constexpr size_t kControlHeaderBytes = 4096;
@@ -280,5 +283,22 @@ struct TrainRecord {
 };
 inline constexpr uint32_t kDirty = 0xffffffffu;
 static_assert(sizeof(TrainRecord) == 16);
+
+// Relates two nodes of locks, which are those with a method of kMethodClass.
+enum class LockEdgeKind : uint32_t {
+  kWait = 0,   // a thread had to wait at `from` for a lock that another one had taken at `to`
+  kOrder = 1,  // a thread asked for a lock at `to` while it had the one that it had taken at `from`
+};
+struct LockEdge {
+  LockEdgeKind kind{};
+  uint32_t from = 0;  // indexes of nodes; 0 if the owner is not known
+  uint32_t to = 0;
+  uint32_t from_object = 0;  // identity hashes of the locks; 0 for the first one of a kWait
+  uint32_t to_object = 0;
+  uint32_t reserved = 0;
+  uint64_t count = 0;   // times that it happened; of a kOrder only that it did
+  int64_t time_ns = 0;  // that was waited
+};
+static_assert(sizeof(LockEdge) == 40);
 
 }  // namespace jprof::profile

@@ -23,6 +23,7 @@ constexpr uint32_t kMaxThreads = 1u << 20;
 constexpr size_t kMaxMethodsBytes = 4ull << 30;
 constexpr uint64_t kMaxNodes = 0xfffffff0ull;
 constexpr size_t kMaxTrainBytes = 8ull << 30;
+constexpr size_t kMaxLockBytes = 64ull << 20;
 constexpr size_t kShareOfAddresses = 16;
 
 // Returns the limit on the size of files (ulimit -f) if it caused this error, else 0.
@@ -108,7 +109,8 @@ Result<void> Writer::Open(const WriterOptions& options) {
       (extra_bytes == 0 || extra_.Create(folder, kExtraFile, max_nodes * extra_bytes)) &&
       methods_.Create(folder, kMethodsFile, UpTo(kMaxMethodsBytes)) && methods_.Ensure(1) &&
       (!options.trace || trace_.Create(folder, kTraceFile, UpTo(options.trace_bytes_limit))) &&
-      (!options.train || train_.Create(folder, kTrainFile, UpTo(kMaxTrainBytes)));
+      (!options.train || train_.Create(folder, kTrainFile, UpTo(kMaxTrainBytes))) &&
+      (!options.locks || locks_.Create(folder, kLocksFile, UpTo(kMaxLockBytes)));
   if (!made) {
     auto why = WhyNotMade(options, errno);
     RemoveMade(folder, {{&control_, kControlFile},
@@ -116,7 +118,8 @@ Result<void> Writer::Open(const WriterOptions& options) {
                         {&extra_, kExtraFile},
                         {&methods_, kMethodsFile},
                         {&trace_, kTraceFile},
-                        {&train_, kTrainFile}});
+                        {&train_, kTrainFile},
+                        {&locks_, kLocksFile}});
     Close();
     RemoveUnused(directory);
     return why;
@@ -260,6 +263,13 @@ TraceBlock* Writer::AllocateTraceBlock() {
   return new (trace_.data() + index * kTraceBlockBytes) TraceBlock{};
 }
 
+LockEdge* Writer::AllocateLockEdge() {
+  const auto has_room = [&](uint64_t end) { return Grow(locks_, end * sizeof(LockEdge)); };
+  uint64_t first;
+  if (!Take(&header_->lock_edges, 1, has_room, &first)) return nullptr;
+  return reinterpret_cast<LockEdge*>(locks_.data()) + first;
+}
+
 TrainRecord* Writer::AllocateTrain(uint32_t count) {
   const auto has_room = [&](uint64_t end) { return Grow(train_, end * sizeof(TrainRecord)); };
   uint64_t first;
@@ -274,7 +284,8 @@ void Writer::Finish(uint64_t end_ticks) {
 
 void Writer::Close() {
   if (keeps_nodes_ && header_ != nullptr) nodes_.CloseButZero(header_->node_count * sizeof(Node));
-  for (MappedFile* file : {&control_, &nodes_, &extra_, &methods_, &trace_, &train_}) file->Close();
+  for (MappedFile* file : {&control_, &nodes_, &extra_, &methods_, &trace_, &train_, &locks_})
+    file->Close();
   header_ = nullptr;
   directory_.Close();
 }

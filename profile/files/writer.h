@@ -28,6 +28,7 @@ struct WriterOptions {
   bool trace = false;
   uint64_t trace_bytes_limit = 64ull << 30;
   bool train = false;
+  bool locks = false;
   // If this is not 0, nodes begin a region of addresses of this size (more than `tree_memory` by a
   // fifth) in the given range, which no other recording of the process uses. After Close they can
   // still be read and written, and are zeros.
@@ -80,6 +81,9 @@ class Writer {
   // Returns space for `count` consecutive train records, or null if there is none.
   TrainRecord* AllocateTrain(uint32_t count);
 
+  // Returns a zeroed edge of locks, or null if there is no space.
+  LockEdge* AllocateLockEdge();
+
   // Marks the profile as ended normally. Requires that no thread records any more.
   void Finish(uint64_t end_ticks);
 
@@ -102,7 +106,7 @@ class Writer {
   uint64_t node_reserve_ = 0;
   bool keeps_nodes_ = false;
   ControlHeader* header_ = nullptr;
-  MappedFile control_, nodes_, extra_, methods_, trace_, train_;
+  MappedFile control_, nodes_, extra_, methods_, trace_, train_, locks_;
 };
 
 }  // namespace jprof::profile

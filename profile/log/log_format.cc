@@ -53,7 +53,7 @@ class Check {
 iovec Part(std::string_view bytes) { return {const_cast<char*>(bytes.data()), bytes.size()}; }
 
 // Returns false and sets errno unless all bytes of the parts were written.
-bool WriteAll(int fd, std::span<const iovec> parts, size_t bytes) {
+bool WriteParts(int fd, std::span<const iovec> parts, size_t bytes) {
   const NoFileSizeSignal in_silence;
   ssize_t written;
   do {
@@ -93,7 +93,7 @@ std::string_view SealPacket(LogPacket& packet, std::span<const std::string_view>
 bool WriteHeader(int fd, const LogFormat& format, const LogHeader& header) {
   const LogHeader whole = HeaderOf(format, header);
   const iovec part = Part(BytesOf(whole));
-  return WriteAll(fd, {&part, 1}, sizeof(whole));
+  return WriteParts(fd, {&part, 1}, sizeof(whole));
 }
 
 bool WritePacket(int fd, LogPacket& packet, std::span<const std::string_view> parts) {
@@ -102,7 +102,7 @@ bool WritePacket(int fd, LogPacket& packet, std::span<const std::string_view> pa
   size_t count = 1;
   for (const std::string_view part : parts) all[count++] = Part(part);
   all[count++] = Part(padding);
-  return WriteAll(fd, std::span(all, count), sizeof(packet) + packet.bytes);
+  return WriteParts(fd, std::span(all, count), sizeof(packet) + packet.bytes);
 }
 
 bool IsIntact(const LogPacket& packet, std::string_view content) {

@@ -50,6 +50,8 @@ struct CallTree {
   std::vector<Counts> counts;
   std::vector<uint32_t> dispatches;
   std::vector<std::vector<int64_t>> metrics;  // [metric][record], raw
+  // Relations of locks, with records in place of nodes, or kNoRecord if the owner is not known.
+  std::vector<LockEdge> lock_edges;
 
   size_t size() const { return ref.size(); }
 };
@@ -117,6 +119,7 @@ class Reader {
  private:
   Reader() = default;
   void ReadThreads(const ReaderFile& control);
+  std::vector<LockEdge> ReadLockEdges() const;
 
   std::string directory_;
   Meta meta_;

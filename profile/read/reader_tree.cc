@@ -84,6 +84,16 @@ class TreeBuilder {
   size_t size() const { return tree_.size(); }
   CallTree Take() { return std::move(tree_); }
 
+  // Adds the relations whose nodes are in the tree. An owner may be unknown.
+  void AddLockEdges(std::vector<LockEdge> edges) {
+    for (LockEdge& edge : edges) {
+      edge.from = places_[edge.from];
+      edge.to = places_[edge.to];
+      const bool owned = edge.to < kLeftOut || edge.kind == LockEdgeKind::kWait;
+      if (edge.from < kLeftOut && owned) tree_.lock_edges.push_back(edge);
+    }
+  }
+
  private:
   void Append(MethodRef ref, ThreadIndex thread, uint32_t parent, bool is_superseded,
               const Counts& counts) {
@@ -196,6 +206,7 @@ Result<CallTree> Reader::ReadTree(uint64_t memory) {
       builder.Add(static_cast<uint32_t>(start + i), chunk[i], extras.data() + i * extra_count);
     }
   }
+  builder.AddLockEdges(ReadLockEdges());
   return builder.Take();
 }
 

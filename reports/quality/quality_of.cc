@@ -87,6 +87,10 @@ Result<Quality> QualityOfRuns(const std::string& directory, const model::TableCh
   return quality;
 }
 
+Quality QualityOf(const model::Source& source, const model::Names& names) {
+  return QualityOfProfile({source, {}, &names});
+}
+
 Result<Quality> LoadQuality(model::Input& input) {
   return std::visit([](auto& opened) { return Load(opened); }, input);
 }

@@ -12,6 +12,7 @@ namespace jprof::reports {
 Quality QualityOf(const model::Source& source, const model::Forest& forest);
 Quality QualityOf(const model::Source& source, const model::TraceUnit& unit,
                   const model::Names& names);
+Quality QualityOf(const model::Source& source, const model::Names& names);
 Quality QualityOf(const model::Combined& combined, const model::CombinedView& view);
 Quality QualityOf(const model::Recording& recording, const model::TickTable& table);
 Quality QualityOf(const model::ArcRecording& arcs, const model::ArcTrace& trace);

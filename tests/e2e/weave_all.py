@@ -9,7 +9,7 @@ variables, and that the stack map frames agree with these. Methods whose monitor
 compilers would no longer find balanced are failures, too. ASM reads class files up to version 64:
 for later ones the version in the bytes that it gets is lowered to that.
 
-The JVM gets the woven classes in place of its own (--patch-module) and verifies each when it links
+Locks are counted, too. The JVM gets the woven classes in place of its own (--patch-module) and verifies each when it links
 it. A class that needs one of an optional library that is not there is counted as not verified.
 
 Without --jdk: all JDKs of this machine. Without --module: all modules. Exit status 1 if any class
@@ -24,7 +24,7 @@ import child
 import jvms
 
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "weave")
-COUNTER = os.path.join(SOURCES, "JprofCounter.java")
+COUNTERS = [os.path.join(SOURCES, f"Jprof{name}.java") for name in ("Counter", "Locks")]
 ASM = [f"asm{part}.jar" for part in ("", "-tree", "-analysis", "-util")]
 
 
@@ -74,9 +74,9 @@ def check(jdk, args, work):
         os.makedirs(folder, exist_ok=True)
     asm = ":".join(os.path.join(args.asm, jar) for jar in ASM)
     sources = [os.path.join(SOURCES, name) for name in sorted(os.listdir(SOURCES))]
-    child.run([jdk.tool("javac"), "-d", checker, "-cp", asm, *(set(sources) - {COUNTER})],
+    child.run([jdk.tool("javac"), "-d", checker, "-cp", asm, *(set(sources) - set(COUNTERS))],
               check=True)
-    child.run([jdk.tool("javac"), "--patch-module", f"java.base={SOURCES}", "-d", stub, COUNTER],
+    child.run([jdk.tool("javac"), "--patch-module", f"java.base={SOURCES}", "-d", stub, *COUNTERS],
               check=True)
     java = [jdk.tool("java"), "-Xmx1g", "-XX:+UseSerialGC"]
     modules = ",".join(args.module or ["all"])

@@ -1,5 +1,5 @@
-// A profile directory as one string, for the fuzzer. For each existing file: its index in kFiles (3
-// bits of a byte; the other 5 bits are n: if n is not 0, 2^(n + 9) bytes of a hole follow the
+// A profile directory as one string, for the fuzzer. For each existing file: its index in kFiles (4
+// bits of a byte; the other 4 bits are n: if n is not 0, 2^(2n + 10) bytes of a hole follow the
 // contents), its length (4 bytes, little endian), its bytes.
 #pragma once
 
@@ -16,10 +16,10 @@
 
 namespace jprof::fuzz {
 
-inline constexpr const char* kFiles[] = {profile::kControlFile, profile::kNodesFile,
-                                         profile::kExtraFile,   profile::kMethodsFile,
-                                         profile::kTraceFile,   profile::kCompressedTraceFile,
-                                         profile::kMetaFile,    profile::kCalibrationFile};
+inline constexpr const char* kFiles[] = {
+    profile::kControlFile, profile::kNodesFile,       profile::kExtraFile,
+    profile::kMethodsFile, profile::kTraceFile,       profile::kCompressedTraceFile,
+    profile::kMetaFile,    profile::kCalibrationFile, profile::kLocksFile};
 
 // `sparse`: the index of a file to extend by 1 TB.
 inline std::string Pack(const std::filesystem::path& directory, size_t sparse = std::size(kFiles)) {
@@ -28,7 +28,7 @@ inline std::string Pack(const std::filesystem::path& directory, size_t sparse = 
     std::ifstream file(directory / kFiles[i], std::ios::binary);
     if (!file) continue;
     const std::string bytes(std::istreambuf_iterator<char>(file), {});
-    packed += static_cast<char>(i == sparse ? i | 31 << 3 : i);
+    packed += static_cast<char>(i == sparse ? i | 15 << 4 : i);
     for (int shift = 0; shift < 32; shift += 8) packed += static_cast<char>(bytes.size() >> shift);
     packed += bytes;
   }
@@ -38,8 +38,8 @@ inline std::string Pack(const std::filesystem::path& directory, size_t sparse = 
 inline void Unpack(std::string_view packed, const std::filesystem::path& directory) {
   for (const char* name : kFiles) std::filesystem::remove(directory / name);
   while (packed.size() > 5) {
-    const size_t file = static_cast<uint8_t>(packed[0]) % std::size(kFiles);
-    const unsigned longer = static_cast<uint8_t>(packed[0]) >> 3;
+    const size_t file = (static_cast<uint8_t>(packed[0]) & 15) % std::size(kFiles);
+    const unsigned longer = static_cast<uint8_t>(packed[0]) >> 4;
     uint32_t length = 0;
     for (size_t i = 0; i < 4; ++i)
       length |= uint32_t{static_cast<uint8_t>(packed[1 + i])} << (8 * i);
@@ -49,7 +49,7 @@ inline void Unpack(std::string_view packed, const std::filesystem::path& directo
     std::ofstream(directory / kFiles[file], std::ios::binary) << bytes;
     if (longer > 0)
       std::filesystem::resize_file(directory / kFiles[file],
-                                   bytes.size() + (uint64_t{1} << (longer + 9)));
+                                   bytes.size() + (uint64_t{1} << (2 * longer + 10)));
   }
 }
 

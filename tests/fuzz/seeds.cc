@@ -16,6 +16,7 @@
 #include "tests/fuzz/packed_profile.h"
 #include "tests/unit/heap/dump_writer.h"
 #include "tests/unit/reports/demo_profile.h"
+#include "tests/unit/reports/lock_profile.h"
 
 namespace {
 
@@ -192,5 +193,6 @@ int main(int argc, char** argv) {
   two.meta = R"({"mode":"callflow","metrics":[{"name":"time","unit":"ns","scale":0.5,"kind":"time"},
                  {"name":"PAPI_TOT_INS","unit":"events","scale":1,"kind":"count"}]})";
   Save(profiles, "two", two, false);
+  Save(profiles, "locks", reports::DemoLocks().Finished(), false);
   SaveMerge(seeds / "merge");
 }

@@ -1,6 +1,8 @@
 #include "jprof/agent/calls/define_counter_class.h"
 
+#include <algorithm>
 #include <array>
+#include <string>
 
 #include "jprof/agent/vm/jvmti_env.h"
 #include "jprof/weave/counter_class.h"
@@ -9,14 +11,14 @@
 namespace jprof::agent {
 namespace {
 
-std::span<const JNINativeMethod> natives_to_bind;
+const BootClass* to_bind;
 
-std::unexpected<Error> Pending(JNIEnv* jni, std::string_view what) {
+std::unexpected<Error> Pending(JNIEnv* jni, std::string_view what, std::string_view name) {
   if (jni->ExceptionCheck()) {
     jni->ExceptionDescribe();
     jni->ExceptionClear();
   }
-  return Fail("cannot {} the class {}", what, weave::kCounterClass);
+  return Fail("cannot {} the class {}", what, name);
 }
 
 bool Bind(JNIEnv* jni, jclass counter, std::span<const JNINativeMethod> natives) {
@@ -26,18 +28,20 @@ bool Bind(JNIEnv* jni, jclass counter, std::span<const JNINativeMethod> natives)
 void JNICALL OnClassPrepare(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jclass prepared) {
   JvmtiString signature(jvmti);
   if (jvmti->GetClassSignature(prepared, signature.out(), nullptr) == JVMTI_ERROR_NONE &&
-      InternalName(signature.view()) == weave::kCounterClass)
-    Bind(jni, prepared, natives_to_bind);
+      InternalName(signature.view()) == to_bind->name)
+    Bind(jni, prepared, to_bind->natives);
 }
 
 // Calls Class.forName(name, true, null), which prepares and initialises the class.
-bool Initialise(JNIEnv* jni) {
+bool Initialise(JNIEnv* jni, std::string_view class_name) {
   const jclass type = jni->FindClass("java/lang/Class");
   if (type == nullptr) return false;
   const jmethodID for_name = jni->GetStaticMethodID(
       type, "forName", "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;");
   if (for_name == nullptr) return false;
-  const jstring name = jni->NewStringUTF("java.lang.JprofCounter");
+  std::string java_name(class_name);
+  std::ranges::replace(java_name, '/', '.');
+  const jstring name = jni->NewStringUTF(java_name.c_str());
   if (name == nullptr) return false;
   jni->CallStaticObjectMethod(type, for_name, name, JNI_TRUE, nullptr);
   return !jni->ExceptionCheck();
@@ -46,18 +50,17 @@ bool Initialise(JNIEnv* jni) {
 // Binds the natives and initialises the class. The VM warns on the console of natives of a platform
 // class that are bound by code that such a class has not called. So they are bound while
 // Class.forName prepares the class.
-Result<void> BindAndInitialise(JavaVM* java, JNIEnv* jni,
-                               std::span<const JNINativeMethod> natives) {
+Result<void> BindAndInitialise(JavaVM* java, JNIEnv* jni, const BootClass& wanted) {
   jvmtiEnv* const jvmti = NewJvmtiEnv(java);
   if (jvmti == nullptr) return Fail("this JVM has no JVMTI 11");
   JvmtiEvents events;
   events.Add(JVMTI_EVENT_CLASS_PREPARE, &jvmtiEventCallbacks::ClassPrepare,
              kGuarded<OnClassPrepare>);
-  natives_to_bind = natives;
+  to_bind = &wanted;
   events.Install(jvmti);
-  const bool done = Initialise(jni);
+  const bool done = Initialise(jni, wanted.name);
   jvmti->DisposeEnvironment();
-  if (!done) return Pending(jni, "initialise");
+  if (!done) return Pending(jni, "initialise", wanted.name);
   return {};
 }
 
@@ -90,12 +93,26 @@ jclass JNICALL AnswerClass(JNIEnv* jni, jclass counter, jobject loader, jstring 
   jni->GetStringUTFRegion(name, 0, jni->GetStringLength(name), bytes.data());
   const std::string_view text = bytes.data();
   const bool is_counter = text == "java.lang.JprofCounter";
+  const bool is_locks = text == "java.lang.JprofLocks";
   const bool is_throwable = text == "java.lang.Throwable";
-  if (!is_counter && !is_throwable && text != "java.lang.StackOverflowError") return nullptr;
+  if (!is_counter && !is_locks && !is_throwable && text != "java.lang.StackOverflowError")
+    return nullptr;
   const jclass loaders = jni->FindClass("java/lang/ClassLoader");
   if (loaders == nullptr || !jni->IsInstanceOf(loader, loaders)) return nullptr;
   if (is_counter) return counter;
+  if (is_locks) return jni->FindClass(weave::kLocksClass.data());
   return jni->FindClass(is_throwable ? "java/lang/Throwable" : "java/lang/StackOverflowError");
+}
+
+Result<jclass> DefineBootClass(JavaVM* java, JNIEnv* jni, const BootClass& wanted) {
+  if (const jclass earlier = jni->FindClass(wanted.name.data())) return earlier;
+  jni->ExceptionClear();
+  const jclass defined = jni->DefineClass(wanted.name.data(), nullptr,
+                                          reinterpret_cast<const jbyte*>(wanted.bytes.data()),
+                                          static_cast<jsize>(wanted.bytes.size()));
+  if (defined == nullptr) return Pending(jni, "define", wanted.name);
+  if (auto done = BindAndInitialise(java, jni, wanted); !done) return std::unexpected(done.error());
+  return defined;
 }
 
 Result<jclass> DefineCounterClass(JavaVM* java, JNIEnv* jni,
@@ -105,18 +122,12 @@ Result<jclass> DefineCounterClass(JavaVM* java, JNIEnv* jni,
       return Fail(
           "another copy of libjprof.so has counted calls in this JVM, and only that copy can do so "
           "again: load it from the same path, or restart the JVM");
-    if (!IsBoundHere(jni, earlier) && !Bind(jni, earlier, natives)) return Pending(jni, "bind");
+    if (!IsBoundHere(jni, earlier) && !Bind(jni, earlier, natives))
+      return Pending(jni, "bind", weave::kCounterClass);
     return earlier;
   }
   jni->ExceptionClear();
-  const auto bytes = weave::CounterClass();
-  const jclass defined = jni->DefineClass(weave::kCounterClass.data(), nullptr,
-                                          reinterpret_cast<const jbyte*>(bytes.data()),
-                                          static_cast<jsize>(bytes.size()));
-  if (defined == nullptr) return Pending(jni, "define");
-  if (auto done = BindAndInitialise(java, jni, natives); !done)
-    return std::unexpected(done.error());
-  return defined;
+  return DefineBootClass(java, jni, {weave::kCounterClass, weave::CounterClass(), natives});
 }
 
 }  // namespace jprof::agent

@@ -1,19 +1,30 @@
-// Defines java.lang.JprofCounter in the boot loader and binds its native methods.
+// Defines the classes that woven methods call in the boot loader and binds their native methods.
 #pragma once
 
 #include <jvmti.h>
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "common/result.h"
 
 namespace jprof::agent {
 
+// A class of java.lang. The name ends with a zero.
+struct BootClass {
+  std::string_view name;
+  std::span<const uint8_t> bytes;
+  std::span<const JNINativeMethod> natives;
+};
+
 // Returns a local reference to the initialised class. If an earlier recording has defined the
-// class, it is used again. `origin` is the address of the empty node, from which the class measures
-// the places of nodes. Call this in the live phase, on a Java thread, one call at a time. Fails if
-// another copy of this library has defined the class.
+// class, it is used again. Call this in the live phase, on a Java thread, one call at a time.
+Result<jclass> DefineBootClass(JavaVM* java, JNIEnv* jni, const BootClass& wanted);
+
+// Does the same for JprofCounter, on which the other classes rely. `origin` is the address of the
+// empty node, from which the class measures the places of nodes. Fails if another copy of this
+// library has defined the class.
 Result<jclass> DefineCounterClass(JavaVM* java, JNIEnv* jni,
                                   std::span<const JNINativeMethod> natives, uint64_t origin);
 

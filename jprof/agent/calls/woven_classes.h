@@ -38,8 +38,9 @@ struct NewFile {
 
 class WovenClasses {
  public:
-  WovenClasses(jvmtiEnv* jvmti, engine::Session& session)
-      : jvmti_(jvmti), methods_(session), retransformer_(jvmti, statistics_) {}
+  // With `locks` the methods count locks, too.
+  WovenClasses(jvmtiEnv* jvmti, engine::Session& session, bool locks)
+      : jvmti_(jvmti), methods_(session, locks), retransformer_(jvmti, statistics_) {}
 
   // Handle the VM's events. Both must be enabled before classes are woven.
   void OnClassFile(JNIEnv* jni, const ReportedFile& file, const NewFile& woven);

@@ -51,7 +51,8 @@ Result<void> AddCapabilities(jvmtiEnv* jvmti) {
   return Fail("this JVM cannot retransform classes");
 }
 
-std::unexpected<Error> UseProbe(const Error& error) {
+std::unexpected<Error> UseProbe(const CallContext& context, const Error& error) {
+  if (context.plan.locks) return WrongUse("LOCKS: {}", error.message);
   return WrongUse("COUNTER=woven: {}; use COUNTER=probe", error.message);
 }
 
@@ -73,7 +74,7 @@ WovenCounter::WovenCounter(const CallContext& context, HotspotVm vm, uint64_t cu
     : CallSource(context),
       vm_(std::move(vm)),
       current_at_(current_at),
-      classes_(context.jvmti, context.session),
+      classes_(context.jvmti, context.session, context.plan.locks),
       virtual_threads_(context.jvmti, classes_, context.attached) {
   metadata_ = {ProbeKind::kWoven, "native methods, intrinsics and hidden classes are not counted",
                ""};
@@ -81,20 +82,31 @@ WovenCounter::WovenCounter(const CallContext& context, HotspotVm vm, uint64_t cu
 
 Result<std::unique_ptr<CallSource>> WovenCounter::Open(const CallContext& context) {
   auto vm = HotspotVm::Open();
-  if (!vm) return UseProbe(vm.error());
+  if (!vm) return UseProbe(context, vm.error());
   if (auto none = CheckNoArchive(vm->structs); !none)
     return Fail("{}; use COUNTER=probe, or a run without that option", none.error().message);
   if (auto known = options::CheckWovenJdk(MajorVersion(context.java)); !known)
-    return UseProbe(known.error());
+    return UseProbe(context, known.error());
   const auto word = FindSpareWord(vm->structs);
-  if (!word) return UseProbe(word.error());
-  if (auto added = AddCapabilities(context.jvmti); !added) return UseProbe(added.error());
-  return std::unique_ptr<CallSource>(new WovenCounter(context, *std::move(vm), *word));
+  if (!word) return UseProbe(context, word.error());
+  if (auto added = AddCapabilities(context.jvmti); !added) return UseProbe(context, added.error());
+  std::unique_ptr<WovenCounter> counter(new WovenCounter(context, *std::move(vm), *word));
+  if (auto opened = counter->OpenLocks(); !opened) return std::unexpected(opened.error());
+  return counter;
+}
+
+Result<void> WovenCounter::OpenLocks() {
+  if (!context_.plan.locks) return {};
+  auto opened = Locks::Open(context_.jvmti, session(), context_.options.lite);
+  if (!opened) return std::unexpected(opened.error());
+  locks_ = *std::move(opened);
+  return {};
 }
 
 Result<void> WovenCounter::AddTo(JvmtiEvents& events) {
   events.AddDisabled(&jvmtiEventCallbacks::ClassFileLoadHook, kGuarded<OnClassFile>);
   events.AddDisabled(&jvmtiEventCallbacks::ClassLoad, kGuarded<OnClassLoad>);
+  if (locks_) Locks::AddTo(events);
   return {};
 }
 
@@ -115,7 +127,15 @@ Result<void> WovenCounter::Begin(JNIEnv* jni) {
   classes_.WeaveLoaders(jni);
   classes_.WeaveOthers(jni);
   SetRegion(jni, engine::PlaceOf(session().writer().nodes()));
-  return {};
+  return BeginLocks(jni);
+}
+
+Result<void> WovenCounter::BeginLocks(JNIEnv* jni) {
+  if (!locks_) return {};
+  const jclass locks = jni->FindClass(weave::kLocksClass.data());
+  auto begun = locks_->Begin(jni, locks);
+  jni->DeleteLocalRef(locks);
+  return begun;
 }
 
 // Enables the events in an order in which no class has only the first one.
@@ -132,6 +152,7 @@ Result<void> WovenCounter::End(JNIEnv* jni) {
     return {};
   }
   jvmtiEnv* const jvmti = context_.jvmti;
+  if (locks_) locks_->End(jni);
   classes_.Restore(jni);
   jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr);
   jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_LOAD, nullptr);
@@ -152,6 +173,14 @@ Result<void> WovenCounter::DefineClass(JNIEnv* jni) {
       DefineCounterClass(context_.java, jni, CounterNatives(), engine::woven_origin);
   if (!defined) return std::unexpected(defined.error());
   counter_ = static_cast<jclass>(jni->NewGlobalRef(*defined));
+  jni->DeleteLocalRef(*defined);
+  return locks_ ? DefineLocks(jni) : Result<void>();
+}
+
+Result<void> WovenCounter::DefineLocks(JNIEnv* jni) const {
+  const auto defined = DefineBootClass(context_.java, jni,
+                                       {weave::kLocksClass, weave::LocksClass(), Locks::Natives()});
+  if (!defined) return std::unexpected(defined.error());
   jni->DeleteLocalRef(*defined);
   return {};
 }

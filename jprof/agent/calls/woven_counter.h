@@ -6,7 +6,8 @@
 //  - woven_methods.h: which methods count;
 //  - woven_virtual_threads.h: trees of their own for virtual threads;
 //  - woven_natives.h: the native methods of JprofCounter;
-//  - woven_statistics.h: what was woven and what was not.
+//  - woven_statistics.h: what was woven and what was not;
+//  - locks/locks.h: with LOCKS, what methods count where they take and release locks.
 //
 // Each thread has its own current node, which it gets at its first event, in a word of the VM's
 // thread. No other thread writes there.
@@ -21,6 +22,7 @@
 #include "jprof/agent/calls/call_source.h"
 #include "jprof/agent/calls/woven_classes.h"
 #include "jprof/agent/calls/woven_virtual_threads.h"
+#include "jprof/agent/locks/locks.h"
 
 namespace jprof::agent {
 
@@ -67,7 +69,10 @@ class WovenCounter final : public CallSource {
                                   unsigned char** new_data);
   static void JNICALL OnClassLoad(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jclass loaded);
 
+  Result<void> OpenLocks();
   Result<void> DefineClass(JNIEnv* jni);
+  Result<void> DefineLocks(JNIEnv* jni) const;
+  Result<void> BeginLocks(JNIEnv* jni);
   Result<void> BeginEvents();
   void SetRegion(JNIEnv* jni, uint64_t begin) const;
 
@@ -75,7 +80,8 @@ class WovenCounter final : public CallSource {
   const uint64_t current_at_;
   WovenClasses classes_;
   WovenVirtualThreads virtual_threads_;
-  jclass counter_ = nullptr;  // JprofCounter
+  std::unique_ptr<Locks> locks_;  // null unless locks are counted
+  jclass counter_ = nullptr;      // JprofCounter
 };
 
 }  // namespace jprof::agent

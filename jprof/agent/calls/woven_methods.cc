@@ -43,7 +43,7 @@ Result<weave::Woven> WovenMethods::Weave(std::span<const uint8_t> class_file) {
 weave::Decision WovenMethods::Decide(const weave::Method& method) {
   constexpr weave::Decision kLeave = {weave::Action::kLeave, 0};
   if (method.is_intrinsic || method.class_name == weave::kCounterClass ||
-      IsContinuation(method.class_name))
+      method.class_name == weave::kLocksClass || IsContinuation(method.class_name))
     return kLeave;
   if (method.class_name == kVirtualThread &&
       std::ranges::find(kAnnounced, method.name) != kAnnounced.end())
@@ -51,7 +51,7 @@ weave::Decision WovenMethods::Decide(const weave::Method& method) {
   const auto id = session_.methods().Find(*this, reinterpret_cast<uint64_t>(&method)).id;
   const bool answers = MayLoadClass(method);
   if (id == engine::kIgnoredMethod) return {.answers = answers};
-  return {weave::Action::kCount, IndexOf(id), answers};
+  return {weave::Action::kCount, IndexOf(id), answers, locks_};
 }
 
 bool WovenMethods::Describe(uint64_t handle, engine::MethodText* text) {

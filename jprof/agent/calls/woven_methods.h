@@ -18,8 +18,8 @@ inline constexpr size_t kAnnouncedMethods = 3;
 
 class WovenMethods final : public engine::MethodSource {
  public:
-  // `session` must exist as long as the object.
-  explicit WovenMethods(engine::Session& session) : session_(session) {}
+  // `session` must exist as long as the object. With `locks` the methods count locks, too.
+  WovenMethods(engine::Session& session, bool locks) : session_(session), locks_(locks) {}
 
   // Weaves a class file. Fails if it is malformed or there is no memory.
   Result<weave::Woven> Weave(std::span<const uint8_t> class_file);
@@ -32,6 +32,7 @@ class WovenMethods final : public engine::MethodSource {
   weave::Decision Decide(const weave::Method& method);
 
   engine::Session& session_;
+  const bool locks_;
 };
 
 }  // namespace jprof::agent

@@ -95,6 +95,7 @@ class SyntheticProfile {
     header.thread_count = static_cast<uint32_t>(threads.size());
     header.node_count = nodes.size();
     header.methods_bytes = methods.size();
+    header.lock_edges = locks.size();
     header.trace_blocks = trace.size() / kTraceBlockBytes;
     std::string control(kControlHeaderBytes, '\0');
     std::memcpy(control.data(), &header, sizeof(header));
@@ -103,6 +104,7 @@ class SyntheticProfile {
     if (header.metric_count > 1) Save(directory / kExtraFile, Bytes(extra), slack);
     Save(directory / kMethodsFile, methods, slack);
     if (!trace.empty()) Save(directory / kTraceFile, trace, slack);
+    if (!locks.empty()) Save(directory / kLocksFile, Bytes(locks), slack);
     Save(directory / kMetaFile, meta, 0);
     if (!calibration.empty()) Save(directory / kCalibrationFile, calibration, 0);
   }
@@ -111,6 +113,7 @@ class SyntheticProfile {
   std::vector<ThreadRecord> threads;
   std::vector<Node> nodes;
   std::vector<int64_t> extra;  // of the second metric, if header.metric_count == 2
+  std::vector<LockEdge> locks;
   std::string methods;
   std::string trace;  // whole blocks
   bool with_trace = false;

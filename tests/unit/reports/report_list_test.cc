@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "tests/unit/reports/combined_profile.h"
+#include "tests/unit/reports/lock_profile.h"
 #include "tests/unit/reports/merged_profile.h"
 #include "tests/unit/reports/sampled_profile.h"
 
@@ -71,6 +72,11 @@ Names PrintedColumns(const Report& report) {
   const Printed merged = Print(report.name, directory, options);
   for (const char* end : {"", "-a", "-b"}) fs::remove_all(directory.string() + end);
   Names names;
+  if (report.name == std::string("log-jlm")) {
+    DemoLocks().Write(directory);
+    names.merge(NamesOf(HeadingOf(Print(report.name, directory, options).text, format)));
+    fs::remove_all(directory);
+  }
   if (report.name == std::string("log-rt")) names.merge(OfACountedRun(directory));
   if (merged.result && format == Format::kText)
     names.merge(NamesOf(HeadingOf(merged.text, format)));

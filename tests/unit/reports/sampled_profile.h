@@ -38,21 +38,29 @@ class SampledProfile {
   }
 
   // `values`: one a metric, added to the leaf of the stack, which begins with the root.
-  void Sample(size_t thread, const std::vector<Frame>& stack, const std::vector<int64_t>& values) {
+  // Returns the leaf's node.
+  uint32_t Sample(size_t thread, const std::vector<Frame>& stack,
+                  const std::vector<int64_t>& values) {
     uint32_t at = made.threads[thread].root;
     for (const Frame& frame : stack) at = Child(at, frame);
     std::vector<int64_t>& sums = values_[at];
     sums.resize(metrics_);
     for (size_t m = 0; m < metrics_; ++m) sums[m] += values[m];
     ++made.threads[thread].samples;
+    return at;
   }
 
-  void Write(const std::filesystem::path& directory) {
+  // Puts the values into the nodes.
+  void Finish() {
     made.extra.assign(made.nodes.size() * (metrics_ - 1), 0);
     for (const auto& [node, sums] : values_) {
       made.nodes[node].self = sums[0];
       for (size_t m = 1; m < metrics_; ++m) made.extra[node * (metrics_ - 1) + m - 1] = sums[m];
     }
+  }
+
+  void Write(const std::filesystem::path& directory) {
+    Finish();
     std::filesystem::remove_all(directory);
     made.Write(directory);
   }

@@ -166,7 +166,8 @@ inline std::string CounterMethodAt(const ClassFile& file, uint16_t index) {
   const auto number = [&](uint16_t entry, size_t at) {
     return LoadBig<uint16_t>(entries.at(entry), at);
   };
-  if (file.pool.ClassName(number(index, 1)) != kCounterClass) return "?";
+  const std::string_view name = file.pool.ClassName(number(index, 1));
+  if (name != kCounterClass && name != kLocksClass) return "?";
   const uint16_t name_and_type = number(index, 3);
   return std::string(file.pool.Utf8(number(name_and_type, 1))) +
          std::string(file.pool.Utf8(number(name_and_type, 3)));

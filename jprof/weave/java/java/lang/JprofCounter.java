@@ -119,6 +119,27 @@ public final class JprofCounter {
      */
     public static native Class<?> answer(Object loader, String name);
 
+    /**
+     * Counts something in the current context that is no method, and stays in that context. Returns
+     * its place, or 0 if the thread is not recorded.
+     */
+    static long count(int id) {
+        long parent = enter(id);
+        long thread = vmThread();
+        long node = MEMORY.getLong(null, thread + CURRENT);
+        MEMORY.putLong(null, thread + CURRENT, parent);
+        return node != parent && isOf(region, node) ? node : 0;
+    }
+
+    /** The address of a node, and its number. */
+    static long addressOf(long place) {
+        return place + EMPTY;
+    }
+
+    static long indexOf(long place) {
+        return place - region >> NODE_SHIFT;
+    }
+
     // Where a method's slot is in a node: slots 0 and 1 at 16, the others at 40.
     private static int slotOf(int id) {
         int slot = id & 7;

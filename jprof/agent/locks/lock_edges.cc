@@ -1,0 +1,35 @@
+#include "jprof/agent/locks/lock_edges.h"
+
+#include <functional>
+
+namespace jprof::agent {
+namespace {
+
+uint64_t Pair(uint32_t from, uint32_t to) { return uint64_t{from} << 32 | to; }
+
+}  // namespace
+
+size_t LockEdges::Hash::operator()(const Key& key) const {
+  constexpr uint64_t kMix = 0x9e3779b97f4a7c15ull;
+  return std::hash<uint64_t>()((key.nodes * kMix ^ key.objects) * kMix +
+                               static_cast<uint64_t>(key.kind));
+}
+
+bool LockEdges::Add(const profile::LockEdge& event) {
+  const Key key = {Pair(event.from, event.to), Pair(event.from_object, event.to_object),
+                   event.kind};
+  const bool is_order = event.kind == profile::LockEdgeKind::kOrder;
+  const std::lock_guard guard(lock_);
+  profile::LockEdge*& edge = edges_[key];
+  if (edge == nullptr) {
+    edge = writer_.AllocateLockEdge();
+    if (edge == nullptr) return true;
+    *edge = event;
+    return is_order && ++objects_[key.nodes] >= kMostObjects;
+  }
+  edge->count += event.count;
+  edge->time_ns += event.time_ns;
+  return is_order && objects_[key.nodes] >= kMostObjects;
+}
+
+}  // namespace jprof::agent

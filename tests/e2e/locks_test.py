@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""`jprof locks` of programs whose locks are known, on every JDK found.
+
+    locks_test.py --jprof BIN --agent LIB --programs DIR [--case NAME ...] [--jdk N]
+"""
+import json
+import os
+import sys
+
+import reports
+from cases import Cases
+
+case = Cases()
+
+
+def recorded(lab, program, *options, modes=()):
+    """The program's output and the report of a recording of its locks."""
+    with lab.folder() as folder:
+        profile = os.path.join(folder, "p.jprof")
+        done = lab.cli("locks", *options, "--agent", lab.agent, "-o", profile, "--",
+                       *lab.command(program, flags=modes))
+        if done.returncode != 0:
+            raise reports.ReportFailed(f"status {done.returncode}: {done.stderr[-2000:]}")
+        report = json.loads(reports.run_report(lab.jprof, "log-jlm", profile, "--format", "json",
+                                               "--contexts"))
+    return done.stdout, report
+
+
+def rows_of(report, kind):
+    return [row for row in report["locks"] if row["kind"] == kind]
+
+
+def locks_of(report):
+    return {row["lock"]: row for row in rows_of(report, "lock")}
+
+
+def wrong_counts(output, report):
+    """Compares what the program prints with the report: GETS, NONREC and, unless it is -1, SLOW."""
+    locks = locks_of(report)
+    for line in output.splitlines():
+        name, *numbers = line.split()
+        gets, nonrec, slow = map(int, numbers)
+        row = locks.get(name)
+        if row is None:
+            yield f"{name}: not in the report"
+            continue
+        found = (row["gets"], row["nonrec"], row["rec"])
+        if found != (gets, nonrec, gets - nonrec):
+            yield f"{name}: gets, nonrec, rec {found}, not {(gets, nonrec, gets - nonrec)}"
+        if slow >= 0 and row["slow"] != slow:
+            yield f"{name}: slow {row['slow']}, not {slow}"
+        if row["miss_percent"] is None or abs(row["miss_percent"] - 100 * row["slow"] / nonrec) > 0.06:
+            yield f"{name}: %MISS {row['miss_percent']}"
+
+
+def wrong_holds(report):
+    """Compares times that are held by their order: a wait inside is not part of them."""
+    hold = {name.split("$")[-1]: row["hold_ns"] for name, row in locks_of(report).items()}
+    if not hold["LongHold"] > hold["ShortHold"] > hold["Waiting"] > 0:
+        yield f"hold times: {hold}"
+
+
+def wrong_contexts(report):
+    """Who waits for whom, and the inversion, which is the only one of the program's own locks."""
+    waits = [(row["context"].split("(")[0], row["owner"].split("(")[0])
+             for row in rows_of(report, "wait")]
+    for name in ("takeContended", "pass"):
+        found = [(waiter, owner) for waiter, owner in waits
+                 if waiter.endswith("." + name) and owner.endswith("." + name)]
+        if not found:
+            yield f"no wait in {name} for {name}: {waits}"
+    cycles = [{order["has"]["lock"] for order in cycle["orders"]}
+              for cycle in report["cycles"] if cycle["same_objects"]]
+    if {"LocksKnown$Left", "LocksKnown$Right"} not in cycles:
+        yield f"the inversion is not among the cycles: {cycles}"
+
+
+@case
+def known_counts(lab):
+    output, report = recorded(lab, "LocksKnown")
+    return [*wrong_counts(output, report), *wrong_holds(report), *wrong_contexts(report)]
+
+
+@case
+def interpreted(lab):
+    output, report = recorded(lab, "LocksKnown", modes=["-Xint"])
+    return list(wrong_counts(output, report))
+
+
+@case
+def compiled_by_c1(lab):
+    output, report = recorded(lab, "LocksKnown", modes=["-XX:TieredStopAtLevel=1"])
+    return list(wrong_counts(output, report))
+
+
+@case
+def lite(lab):
+    output, report = recorded(lab, "LocksKnown", "--lite")
+    held = [row for row in report["locks"] if row["hold_ns"] is not None]
+    return [*wrong_counts(output, report), *wrong_contexts(report),
+            *(f"--lite has hold times: {row}" for row in held[:3])]
+
+
+if __name__ == "__main__":
+    sys.exit(case.main(__doc__))

@@ -1,0 +1,82 @@
+// The calls that count locks: before monitorenter and monitorexit, and in synchronized methods.
+#include <gtest/gtest.h>
+
+#include "tests/unit/weave/class_builder.h"
+
+namespace jprof::weave {
+namespace {
+
+Shown ShowLocked(const CodeSpec& spec, uint16_t major = 61) {
+  const auto bytes = ClassOf(spec, major);
+  const auto woven = Weave(bytes, [](const Method&) {
+    return Decision{.action = Action::kCount, .id = 1, .locks = true};
+  });
+  if (!woven) return {.code = woven.error().message};
+  if (!woven->skipped.empty()) return {.code = std::string(NameOf(woven->skipped[0].why))};
+  return Show(woven->bytes);
+}
+
+constexpr uint16_t kPublic = 1;
+
+TEST(Locks, AreAskedForBeforeTheyAreTakenAndReleasedBeforeTheyAreLeft) {
+  // aload_0, monitorenter, aload_0, monitorexit, return: one more slot of the stack each.
+  const Shown shown =
+      ShowLocked({.access = kPublic, .max_stack = 1, .max_locals = 1, .code = "2a c2 2a c3 b1"});
+  EXPECT_EQ(shown.code,
+            "04 enter(I)J 40 2a 59 ask(Ljava/lang/Object;)V c2 2a 59 "
+            "release(Ljava/lang/Object;)V c3 1f exit(J)V b1");
+  EXPECT_EQ(shown.max_stack, 3);
+}
+
+TEST(Locks, AreNotToldWithoutTheDecision) {
+  const Shown shown =
+      ShowCounted({.access = kPublic, .max_stack = 1, .max_locals = 1, .code = "2a c2 2a c3 b1"});
+  EXPECT_EQ(shown.code, "04 enter(I)J 40 2a c2 2a c3 1f exit(J)V b1");
+}
+
+TEST(Locks, AJumpToAMonitorLeadsToTheCallBeforeIt) {
+  // aload_0; goto the monitorenter.
+  const Shown shown = ShowLocked({.access = kPublic,
+                                  .max_stack = 1,
+                                  .max_locals = 1,
+                                  .code = "2a a7 00 03 c2 2a c3 b1",
+                                  .attributes = {{"StackMapTable", "00 01 44 07 00 02"}}});
+  EXPECT_EQ(shown.code,
+            "04 enter(I)J 40 2a a7 00 03 59 ask(Ljava/lang/Object;)V c2 2a 59 "
+            "release(Ljava/lang/Object;)V c3 1f exit(J)V b1");
+}
+
+TEST(Locks, OfSynchronizedMethodsAreLeftByEveryExit) {
+  const Shown shown =
+      ShowLocked({.access = kPublic | kSynchronized, .max_locals = 1, .code = "b1"});
+  // enter, keep the node; this, the node: enter. Return: leave, exit. The end: leave, athrow.
+  EXPECT_EQ(shown.code,
+            "04 enter(I)J 40 2a 1f enter(Ljava/lang/Object;J)V 1f leave(J)V 1f exit(J)V b1 "
+            "1f leave(J)V bf");
+  EXPECT_EQ(shown.exceptions, "10-19 19");
+  EXPECT_EQ(shown.max_stack, 3);
+  // At 19 only the node, and the exception on the stack.
+  EXPECT_EQ(shown.attributes.at("StackMapTable"), "00 01 ff 00 13 00 02 00 04 00 01 07 00 29");
+}
+
+TEST(Locks, OfStaticMethodsAreTheirClass) {
+  const CodeSpec spec = {.access = kStatic | kSynchronized, .code = "b1"};
+  const std::string code = ShowLocked(spec).code;
+  EXPECT_NE(code.find("13 00 02 1e enter(Ljava/lang/Object;J)V"), code.npos) << code;
+  // Class files below version 49 cannot load a class.
+  EXPECT_EQ(ShowLocked(spec, 48).code, "04 enter(I)J 3f 1e exit(J)V b1");
+}
+
+TEST(Locks, TheMethodsOwnHandlersComeBeforeTheLastOne) {
+  const Shown shown = ShowLocked({.access = kPublic | kSynchronized,
+                                  .max_stack = 1,
+                                  .max_locals = 1,
+                                  .code = "00 b1 57 b1",
+                                  .exceptions = {{0, 1, 2, 0}},
+                                  .attributes = {{"StackMapTable", "00 01 42 07 00 04"}}});
+  const std::string last = shown.exceptions.substr(shown.exceptions.rfind(',') + 2);
+  EXPECT_EQ(last.substr(0, 3), "10-") << shown.exceptions;
+}
+
+}  // namespace
+}  // namespace jprof::weave
