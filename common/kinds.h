@@ -6,12 +6,14 @@
 
 namespace jprof {
 
-// kTprof writes the log of jitted code and nothing else. kScs samples stacks.
-enum class Mode : uint8_t { kCalltree, kCallflow, kTrace, kTprof, kScs };
+// kTprof writes the log of jitted code and nothing else. kScs samples stacks. kObjects counts calls
+// and allocated objects.
+enum class Mode : uint8_t { kCalltree, kCallflow, kTrace, kTprof, kScs, kObjects };
 
 // Returns the name of the mode, which is also that of the command that records in it.
 constexpr std::string_view NameOf(Mode mode) {
-  constexpr std::string_view kNames[] = {"calltree", "callflow", "trace", "tprof", "scs"};
+  constexpr std::string_view kNames[] = {"calltree", "callflow", "trace",
+                                         "tprof",    "scs",      "objects"};
   return kNames[static_cast<uint8_t>(mode)];
 }
 

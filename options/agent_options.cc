@@ -87,8 +87,8 @@ Checked CheckSampling(const AgentOptions& o) {
 // Checks options that do not apply to methods that count themselves.
 Checked CheckCounter(const AgentOptions& o) {
   const Option& counter = *FindOption("COUNTER");
-  if (o.counter != Counter::kAuto && o.mode != Mode::kCalltree)
-    return Needs(counter, {"CALLTREE"}, "the others record entries and exits by probes");
+  if (o.counter != Counter::kAuto && o.mode != Mode::kCalltree && o.mode != Mode::kObjects)
+    return Needs(counter, {"CALLTREE", "OBJECTS"}, "the others record entries and exits by probes");
   if (o.counter != Counter::kWoven) return {};
   if (const Option* given = FirstSet(o, {"PROBE", "KEEP_INTRINSICS", "TRAIN"}))
     return Wrong(*given, "no probes are used if the methods count themselves; remove it");
@@ -108,6 +108,13 @@ Checked CheckMode(const AgentOptions& o) {
     if (const Option* given =
             FirstSet(o, {"METRICS", "TRAIN", "FOCUS", "CLASSMETHODS", "KEEP_INTRINSICS"}))
       return Wrong(*given, "SCS samples whole stacks and does not support this option; remove it");
+  }
+  if (o.mode == Mode::kObjects) {
+    if (const Option* given =
+            FirstSet(o, {"METRICS", "TRAIN", "PROBE", "KEEP_INTRINSICS", "HOOKS"}))
+      return Wrong(*given,
+                   "OBJECTS counts calls and objects and does not support this option; "
+                   "remove it");
   }
   if (o.mode != Mode::kTprof) return {};
   if (const Option* given =

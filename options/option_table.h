@@ -1,6 +1,6 @@
 // The option table: one row describes one option completely. These are derived from it:
 // - the parser and the printer of the agent string,
-// - the flags of `jprof callflow|calltree|trace|scs`,
+// - the flags of `jprof callflow|calltree|trace|scs|objects`,
 // - HELP and the table in docs/AGENT_OPTIONS.md.
 //
 // To add an option, add a member to AgentOptions and a row to the table.
@@ -65,10 +65,12 @@ enum Commands : uint8_t {
   kCalltreeCommand = 2,
   kTraceCommand = 4,
   kScsCommand = 8,
+  kObjectsCommand = 16,
   kProbeCommands = kCallflowCommand | kCalltreeCommand | kTraceCommand,
-  kTreeCommands = kCallflowCommand | kCalltreeCommand | kScsCommand,
+  kCallCommands = kProbeCommands | kObjectsCommand,
+  kTreeCommands = kCallflowCommand | kCalltreeCommand | kScsCommand | kObjectsCommand,
   kSampleCommands = kCalltreeCommand | kScsCommand,
-  kAllCommands = 15,
+  kAllCommands = 31,
 };
 Commands CommandOf(Mode mode);
 

@@ -11,6 +11,7 @@
 #include "common/procfs.h"
 #include "common/utc_text.h"
 #include "jprof/engine/event.h"
+#include "profile/files/object_metrics.h"
 
 namespace jprof::setup {
 namespace {
@@ -67,6 +68,12 @@ std::vector<profile::Metric> MetricsOf(const options::AgentOptions& options,
     }
   }
   std::ranges::move(MetricsOf(options.triggers), std::back_inserter(metrics));
+  if (options.mode == options::Mode::kObjects) {
+    for (const profile::ObjectMetric& row : profile::kObjectMetrics)
+      metrics.push_back({.name = std::string(row.name),
+                         .unit = std::string(row.unit),
+                         .kind = Metric::Kind::kExact});
+  }
   return metrics;
 }
 
@@ -110,7 +117,7 @@ profile::Machine ThisMachine() {
 std::map<std::string, std::string> FingerprintOf(const profile::Meta& meta) {
   std::string corrected;
   for (const profile::Metric& metric : meta.metrics) {
-    if (metric.is_samples()) continue;
+    if (!metric.is_disturbed()) continue;
     corrected += (corrected.empty() ? "" : "+") + metric.name;
     if (metric.unit == kTracedUnit) corrected += " traced";  // probes cost another number then
   }

@@ -4,6 +4,7 @@
 
 #include "jprof/engine/woven.h"
 #include "options/late_calls.h"
+#include "profile/files/object_metrics.h"
 
 namespace jprof::setup {
 namespace {
@@ -11,7 +12,9 @@ namespace {
 // Sets the metrics that METRICS= selects. `dispatches` adds none: every profile has them.
 Result<void> SelectMetrics(const options::AgentOptions& options, engine::SessionOptions& session) {
   session.clock = false;
-  if (options.mode == options::Mode::kCalltree || options.mode == options::Mode::kScs) return {};
+  if (options.mode == options::Mode::kCalltree || options.mode == options::Mode::kScs ||
+      options.mode == options::Mode::kObjects)
+    return {};
   session.clock = options.metrics.empty();
   for (const std::string& name : options.metrics) {
     if (name == "time") {
@@ -53,6 +56,7 @@ Source SourceOf(const options::AgentOptions& options) {
     case options::Mode::kScs:
       return Source::kSamples;
     case options::Mode::kCalltree:
+    case options::Mode::kObjects:
       return options.counter == options::Counter::kWoven ? Source::kWoven : Source::kProbe;
     default:
       return Source::kProbe;
@@ -62,15 +66,17 @@ Source SourceOf(const options::AgentOptions& options) {
 void ChooseParts(const options::AgentOptions& options, Plan& plan) {
   const bool samples = plan.source == Source::kSamples;
   plan.jit_log = options.jit_log && !samples;
+  plan.objects = options.mode == options::Mode::kObjects;
   plan.sampling = plan.has_session() && !options.triggers.empty();
   plan.vm_triggers = samples;
   plan.virtual_thread_names = samples;
-  plan.functions = plan.source == Source::kProbe && options.hooks != options::Hooks::kNo;
+  plan.functions =
+      plan.source == Source::kProbe && !plan.objects && options.hooks != options::Hooks::kNo;
   plan.debug_info = samples || (plan.source == Source::kWoven && plan.sampling);
   plan.hotspot_probe =
       plan.source == Source::kProbe && options.probe != options::ProbeChoice::kJvmti;
-  plan.jvmti_probe =
-      plan.source == Source::kProbe && options.probe != options::ProbeChoice::kHotspot;
+  plan.jvmti_probe = plan.source == Source::kProbe && !plan.objects &&
+                     options.probe != options::ProbeChoice::kHotspot;
 }
 
 }  // namespace
@@ -79,6 +85,10 @@ Result<void> CheckAttach(const options::AgentOptions& options, int java_version)
   const Source source = SourceOf(options);
   const bool counts = source == Source::kProbe || source == Source::kWoven;
   if (!counts) return {};
+  if (options.mode == options::Mode::kObjects)
+    return WrongUse(
+        "OBJECTS must begin with the JVM: `jprof objects -- java ...`; in a running JVM samples "
+        "estimate what is allocated: `jprof scs --event ALLOCATED_BYTES --objects --pid PID`");
   if (options.mode == options::Mode::kTrace || options.train)
     return WrongUse("{} must begin with the JVM: `jprof trace -- java ...`",
                     options.train ? "TRAIN" : "TRACE");
@@ -106,7 +116,8 @@ Result<Plan> MakePlan(const options::AgentOptions& options) {
                   ? engine::RecordingKind::kTimeTrace
                   : engine::TreeWith(session.clock, session.counters.size());
   session.files.metric_count = static_cast<uint32_t>(
-      (session.clock ? 1 : 0) + session.counters.size() + MetricsOf(options.triggers).size());
+      (session.clock ? 1 : 0) + session.counters.size() + MetricsOf(options.triggers).size() +
+      (plan.objects ? profile::kObjectMetrics.size() : 0));
   session.files.tree_memory = options.tree_memory;
   session.files.trace = options.mode == options::Mode::kTrace;
   session.files.train = options.train;
