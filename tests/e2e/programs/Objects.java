@@ -198,7 +198,7 @@ public final class Objects {
             for (int i = 0; i < 30; ++i) call(kind, i);
             bytes[kind] = measured(kind, 1);
         }
-        measured(KINDS.length - 1, count);
+        bytes[KINDS.length - 1] += measured(KINDS.length - 1, count);
         for (int kind = 0; kind < KINDS.length; ++kind) bytes[kind] += measured(kind, count);
         int virtual = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 0;
         if (virtual > 0) virtual(virtual);
