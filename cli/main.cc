@@ -58,6 +58,9 @@ constexpr Subcommand kSubcommands[] = {
      "Shows what holds the memory of a JVM that runs or of a heap dump: classes, objects, suspects "
      "of leaks, paths",
      HeapCommand},
+    {kProfile, "objects",
+     "Counts every allocated object of a Java program by class and caller, exactly",
+     ObjectsCommand},
     {kRead, "report", "Prints a result as text: calls and times by caller, or by method",
      ReportCommand},
     {kRead, "view", "Shows a result in the browser: flame graph, trees and tables in one HTML file",

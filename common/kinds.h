@@ -7,12 +7,13 @@
 namespace jprof {
 
 // kTprof writes the log of jitted code and nothing else. kScs samples stacks. kLocks counts locks
-// in a tree of woven calls.
-enum class Mode : uint8_t { kCalltree, kCallflow, kTrace, kTprof, kScs, kLocks };
+// in a tree of woven calls, and kObjects counts calls and allocated objects.
+enum class Mode : uint8_t { kCalltree, kCallflow, kTrace, kTprof, kScs, kLocks, kObjects };
 
 // Returns the name of the mode, which is also that of the command that records in it.
 constexpr std::string_view NameOf(Mode mode) {
-  constexpr std::string_view kNames[] = {"calltree", "callflow", "trace", "tprof", "scs", "locks"};
+  constexpr std::string_view kNames[] = {"calltree", "callflow", "trace",  "tprof",
+                                         "scs",      "locks",    "objects"};
   return kNames[static_cast<uint8_t>(mode)];
 }
 

@@ -87,8 +87,8 @@ Checked CheckSampling(const AgentOptions& o) {
 // Checks options that do not apply to methods that count themselves.
 Checked CheckCounter(const AgentOptions& o) {
   const Option& counter = *FindOption("COUNTER");
-  if (o.counter != Counter::kAuto && o.mode != Mode::kCalltree)
-    return Needs(counter, {"CALLTREE"}, "the others record entries and exits by probes");
+  if (o.counter != Counter::kAuto && o.mode != Mode::kCalltree && o.mode != Mode::kObjects)
+    return Needs(counter, {"CALLTREE", "OBJECTS"}, "the others record entries and exits by probes");
   if (o.counter != Counter::kWoven) return {};
   if (const Option* given = FirstSet(o, {"PROBE", "KEEP_INTRINSICS", "TRAIN"}))
     return Wrong(*given, "no probes are used if the methods count themselves; remove it");
@@ -116,6 +116,13 @@ Checked CheckMode(const AgentOptions& o) {
       return Wrong(*given, "LOCKS weaves all classes and does not support this option; remove it");
     if (o.tree_memory > kMostWovenTree)
       return Wrong(*FindOption("TREE_MEMORY"), "woven counters have at most 14G");
+  }
+  if (o.mode == Mode::kObjects) {
+    if (const Option* given =
+            FirstSet(o, {"METRICS", "TRAIN", "PROBE", "KEEP_INTRINSICS", "HOOKS"}))
+      return Wrong(*given,
+                   "OBJECTS counts calls and objects and does not support this option; "
+                   "remove it");
   }
   if (o.mode != Mode::kTprof) return {};
   if (const Option* given =

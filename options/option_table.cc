@@ -42,6 +42,8 @@ constexpr Option kOptions[] = {
      "count locks in the call tree: who takes which one, who waits for whom"},
     {"LITE", "", "--lite", "", Flag{&O::lite}, kLocksCommand,
      "do not measure how long locks are held, which costs most"},
+    {"OBJECTS", "", "", "", ModeOption{Mode::kObjects}, kNoCommand,
+     "record the call tree with counts, and all allocated objects by class"},
     {"TPROF", "", "", "", Flag{&O::jit_log}, kNoCommand,
      "write the log of jitted code for `jprof tprof`; alone or with one of the modes"},
     {"CODE", "", "", "", Flag{&O::jit_code}, kNoCommand,
@@ -75,9 +77,9 @@ constexpr Option kOptions[] = {
     {"THREADS", "", "--threads", "F", Patterns{&O::threads, Names::kThreads}, kAllCommands,
      "threads to record: +name or -name; a * at the end matches any remainder", kWhatIsRecorded},
     {"CLASSMETHODS", "METHODS", "--methods", "F", Patterns{&O::methods, Names::kMethods},
-     kProbeCommands, "methods to record: packages, classes or methods: com.acme,-com.acme.util",
+     kCallCommands, "methods to record: packages, classes or methods: com.acme,-com.acme.util",
      kWhatIsRecorded},
-    {"FOCUS", "", "--focus", "F", Patterns{&O::focus, Names::kMethods}, kProbeCommands,
+    {"FOCUS", "", "--focus", "F", Patterns{&O::focus, Names::kMethods}, kCallCommands,
      "methods to probe, all others run without probes: packages, classes or methods "
      "(com.acme,-com.acme.util), or app (all but the JDK)",
      kWhatIsRecorded},
@@ -96,7 +98,8 @@ constexpr Option kOptions[] = {
      "(compressed to disk)"},
     {"TRACE_MEMORY", "", "--trace-memory", "N", Size{&O::trace_memory, 64 * kKilo, kMostTrace},
      kTraceCommand, "memory limit of the trace, per thread", kMemory},
-    {"COUNTER", "", "--counter", "C", Choice<Counter>{&O::counter, kCounters}, kCalltreeCommand,
+    {"COUNTER", "", "--counter", "C", Choice<Counter>{&O::counter, kCounters},
+     kCalltreeCommand | kObjectsCommand,
      "what counts calls: probe (HotSpot's probes), woven (the methods themselves: inlining and "
      "intrinsics are kept), or auto (docs/WOVEN.md)",
      kRarelyNeeded},
@@ -160,6 +163,8 @@ Commands CommandOf(Mode mode) {
       return kScsCommand;
     case Mode::kLocks:
       return kLocksCommand;
+    case Mode::kObjects:
+      return kObjectsCommand;
     case Mode::kTprof:
       break;
   }

@@ -1,6 +1,6 @@
 // The option table: one row describes one option completely. These are derived from it:
 // - the parser and the printer of the agent string,
-// - the flags of `jprof callflow|calltree|locks|trace|scs`,
+// - the flags of `jprof callflow|calltree|locks|objects|trace|scs`,
 // - HELP and the table in docs/AGENT_OPTIONS.md.
 //
 // To add an option, add a member to AgentOptions and a row to the table.
@@ -66,10 +66,13 @@ enum Commands : uint8_t {
   kTraceCommand = 4,
   kScsCommand = 8,
   kLocksCommand = 16,
+  kObjectsCommand = 32,
   kProbeCommands = kCallflowCommand | kCalltreeCommand | kTraceCommand,
-  kTreeCommands = kCallflowCommand | kCalltreeCommand | kScsCommand | kLocksCommand,
+  kCallCommands = kProbeCommands | kObjectsCommand,
+  kTreeCommands =
+      kCallflowCommand | kCalltreeCommand | kScsCommand | kLocksCommand | kObjectsCommand,
   kSampleCommands = kCalltreeCommand | kScsCommand,
-  kAllCommands = 31,
+  kAllCommands = 63,
 };
 Commands CommandOf(Mode mode);
 

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/tree/object_sums.h"
+#include "profile/files/object_metrics.h"
 #include "reports/print/estimate_text.h"
 #include "reports/print/formats.h"
 #include "reports/quality/quality_of.h"
@@ -90,10 +92,31 @@ void AddPerCall(TreeColumns& columns, const NamedTree& tree) {
   });
 }
 
+// Adds the column of a metric of allocated objects in text: what the method allocates itself, which
+// is the sum of its rows of classes.
+void AddObjectsText(TreeColumns& columns, const NamedTree& tree, size_t m,
+                    std::string_view heading) {
+  const int width = WidthOf(tree, m);
+  columns.Add(kPeople, {std::string(heading), width},
+              [values = model::WithClasses(tree.forest, m), m](const TreeRow& row) {
+                return row.shown.row != model::kNoNode ? Value::Signed(values[row.shown.row])
+                                                       : Value::Signed(row.shown.cells[m].raw);
+              });
+  if (m > 0) return;
+  columns.Add(kPeople, {"CUM", width}, [](const TreeRow& row) {
+    return Value::Signed(model::Rounded(raw::Cumulative(row.shown, 0)));
+  });
+  columns.Add(kPeople, {"%", 5}, [&metric = tree.forest.metrics[0]](const TreeRow& row) {
+    return Value::Fixed(PercentOfWhole(metric, raw::Cumulative(row.shown, 0)), 1);
+  });
+}
+
 void AddMetrics(TreeColumns& columns, const NamedTree& tree) {
   const bool text = EntryOf(tree.options.format).view == kPeople;
   for (size_t m = 0; m < tree.forest.metrics.size(); ++m) {
-    if (text) AddMetricText(columns, tree, m);  // computes its width from all rows
+    const profile::ObjectMetric* const object = ObjectMetricOf(tree.forest.metrics[m].info);
+    if (text && object != nullptr) AddObjectsText(columns, tree, m, object->heading);
+    if (text && object == nullptr) AddMetricText(columns, tree, m);  // the width is from all rows
     AddCsv(columns, tree, "base", m, raw::Base);
     AddCsv(columns, tree, "raw", m, raw::Raw);
     AddCsv(columns, tree, "adjust", m, raw::Adjust);
@@ -167,6 +190,9 @@ void AddProduction(TreeColumns& columns, ProductionTexts& texts) {
 
 TreeColumns LogRtColumns(const NamedTree& tree, ProductionTexts& texts) {
   const auto calls = [](const TreeRow& row) { return Value::Integer(row.shown.calls); };
+  const auto shown_calls = [calls](const TreeRow& row) {
+    return row.type == Letter(FrameKind::kClass) ? Value::Missing() : calls(row);
+  };
   const auto callees = [](const TreeRow& row) { return Value::Integer(row.shown.callees); };
   const auto dispatches = [](const TreeRow& row) { return Value::Integer(row.shown.dispatches); };
   const View view = EntryOf(tree.options.format).view;
@@ -176,7 +202,7 @@ TreeColumns LogRtColumns(const NamedTree& tree, ProductionTexts& texts) {
   AddIdentity(columns);
   columns.Add(kPeople, {"LV", level_width},
               [](const TreeRow& row) { return Value::Integer(row.shown.level); });
-  columns.Add(kPeople, {"CALLS", width}, calls);
+  columns.Add(kPeople, {"CALLS", width}, shown_calls);
   if (tree.forest.metrics.empty()) columns.Add(kPeople, {"CEE", width}, callees);
   columns.Add(kCsv | kJson, {"calls"}, calls);
   columns.Add(kCsv | kJson, {"cee"}, callees);

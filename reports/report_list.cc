@@ -35,6 +35,10 @@ constexpr ColumnHelp kLogRtColumns[] = {
      "metrics are SELF-1, ..."},
     {"SAMPLES", "in place of SELF where the metric is sampled: not calibrated"},
     {"ERROR", "with `--raw`: about one standard deviation of SELF"},
+    {"AB",
+     "of a profile of `jprof objects`, in place of SELF: bytes of the objects that the method "
+     "allocates itself in this context, the sum of the rows of classes (`--`) right below it"},
+    {"AO", "the same: the number of these objects"},
     {"CUM", "the inclusive value: SELF with everything below"},
     {"%", "CUM of the first metric in percent of the whole"},
     {"RUNS", "of a merged profile: how many of the merged profiles have this context"},
@@ -84,6 +88,16 @@ constexpr ColumnHelp kScsColumns[] = {
     {"MAX", "the same: the largest value"},
     {"CALLS", "entries, which are exact: only in a profile by `calltree --sample`"},
     {"NAME", "the frame, behind the letter of its kind"},
+};
+
+constexpr ColumnHelp kObjectsColumns[] = {
+    {"%", "AB in percent of the bytes of all objects"},
+    {"AB", "bytes of the allocated objects of the class; of a method, those that it allocates"},
+    {"AO", "the number of these objects"},
+    {"CTX", "the number of calling contexts in which they are allocated"},
+    {"NAME",
+     "the class; behind `<` a method that allocates it; `(not seen by the probe)`: the bytes that "
+     "the JVM has counted and its probe has not reported"},
 };
 
 constexpr ColumnHelp kLogGenColumns[] = {
@@ -212,6 +226,9 @@ constexpr Report kReports[] = {
      "--metric --cumulative --static-letters",
      "--format --threads --sort --min-percent --depth --metric", kTreeFormats, kScsColumns,
      kProfiles, OfProfile<PrintScs>},
+    {"objects", "the allocated objects of a profile of jprof objects, summed by class",
+     "--format --threads --all --min-percent --names --legend --width --no-pager --metric", "",
+     kTableFormats, kObjectsColumns, kProfiles, OfProfile<PrintObjects>},
     {"log-gen", "the trace: entries and exits in order",
      "--format --names --no-pager --static-letters --table --uncalibrated --force --refit", "",
      kCommonFormats, kLogGenColumns, kProfiles, OfProfile<PrintLogGen>},
@@ -291,6 +308,7 @@ const Report& DefaultReport(const model::Input& input) {
   const auto* source = std::get_if<model::Source>(&input);
   if (source != nullptr && source->reader.meta().is(Mode::kScs)) return Named("scs");
   if (source != nullptr && source->reader.meta().is(Mode::kLocks)) return Named("log-jlm");
+  if (source != nullptr && source->reader.meta().is(Mode::kObjects)) return Named("objects");
   return DefaultReport(model::KindOf(input));
 }
 

@@ -1,5 +1,5 @@
-// `jprof callflow|calltree|locks|trace|scs`: checks the options, runs the command with the agent,
-// and prints a summary.
+// `jprof callflow|calltree|locks|objects|trace|scs`: checks the options, runs the command with the
+// agent, and prints a summary.
 #include <fmt/format.h>
 #include <string.h>
 
@@ -147,6 +147,17 @@ Examples:
   jprof scs --event WALL -- java -jar app.jar          running and waiting
   jprof scs -- mvn test                                all JVMs that a command starts)";
 
+constexpr char kObjectsHelp[] =
+    R"(Every object in the heap is counted by the JVM's own allocation probe, below the method that
+allocates it: no samples. Allocations that the compiler removes are none.
+
+Examples:
+  jprof objects -- java -jar app.jar                 what is allocated where: objects and bytes
+  jprof report objects app.jprof                     by class, with the methods that allocate it
+  jprof view app.jprof                               flame graph of bytes and of objects
+  jprof objects --focus com.acme -- java -jar app.jar    contexts of these packages only
+  jprof export --format pprof app.jprof              alloc_space and alloc_objects for pprof)";
+
 std::string ScsHelp() {
   return "Events of the JVM (--event E or E=N; the number shown is the default):\n" +
          options::TriggerHelp() + kScsExamples;
@@ -155,7 +166,7 @@ std::string ScsHelp() {
 // Declares a command that records. `help` is its footer.
 Action RecordingCommand(options::Mode mode, const std::string& help, CommandLine line,
                         const Command& command) {
-  const bool attaches = mode != options::Mode::kTrace;
+  const bool attaches = mode != options::Mode::kTrace && mode != options::Mode::kObjects;
   line.Footer(help);
   line.AllowOthers();  // CheckAndRecord reports the first unknown argument
   auto typed = std::make_shared<TypedOptions>();
@@ -186,6 +197,10 @@ Action TraceCommand(CommandLine line, const Command& command) {
 
 Action ScsCommand(CommandLine line, const Command& command) {
   return RecordingCommand(options::Mode::kScs, ScsHelp(), line, command);
+}
+
+Action ObjectsCommand(CommandLine line, const Command& command) {
+  return RecordingCommand(options::Mode::kObjects, kObjectsHelp, line, command);
 }
 
 }  // namespace jprof::cli

@@ -32,6 +32,7 @@ Result<void> CallRecording::Open(JvmtiEvents& events, std::span<const ExistingTh
   if (!source) return std::unexpected(source.error());
   source_ = *std::move(source);
   if (auto opened = OpenSampling(); !opened) return opened;
+  if (auto opened = OpenObjects(); !opened) return opened;
   if (auto added = source_->AddTo(events); !added) return added;
   threads_.AddTo(events);
   method_reuse_.AddTo(events, setting_.jvmti, source_->vm());
@@ -53,6 +54,18 @@ Result<void> CallRecording::OpenSampling() {
   return {};
 }
 
+Result<void> CallRecording::OpenObjects() {
+  if (!setting_.plan.objects) return {};
+  auto opened = ObjectRecording::Open({.jvmti = setting_.jvmti,
+                                       .vm = *source_->vm(),
+                                       .session = session(),
+                                       .woven = setting_.plan.source == setup::Source::kWoven});
+  if (!opened) return std::unexpected(opened.error());
+  objects_ = *std::move(opened);
+  threads_.AddFollower(*objects_);
+  return {};
+}
+
 Result<void> CallRecording::BeginSession() {
   engine::SessionOptions options = setting_.plan.session;
   options.files.directory = setting_.directory;
@@ -70,7 +83,8 @@ Result<void> CallRecording::BeginWithJvm() {
     Listen();
     sampling_->BeginEvents();
   }
-  return source_->BeginWithJvm();
+  if (auto begun = source_->BeginWithJvm(); !begun || !objects_) return begun;
+  return objects_->BeginWithJvm();
 }
 
 // Listens for `jprof ctl`. Sampling works even if this fails.
@@ -85,6 +99,7 @@ void CallRecording::Listen() {
 Result<void> CallRecording::Begin(JNIEnv* jni, std::span<const ExistingThread> threads) {
   focus_.Begin(jni);
   threads_.Begin(jni, threads);
+  if (objects_) objects_->AddThread(jni);
   return source_->Begin(jni);
 }
 
@@ -97,6 +112,7 @@ void CallRecording::End(JNIEnv* jni) {
   control_.End();
   if (sampling_) sampling_->Stop();
   source_->Complete();
+  if (objects_) objects_->End(jni);
   session_.End();
 }
 

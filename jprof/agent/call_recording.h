@@ -13,6 +13,7 @@
 #include "jprof/agent/calls/focus.h"
 #include "jprof/agent/calls/method_reuse.h"
 #include "jprof/agent/control.h"
+#include "jprof/agent/objects/object_recording.h"
 #include "jprof/agent/sampling/sampling.h"
 #include "jprof/agent/vm/existing_threads.h"
 #include "jprof/agent/vm/jvmti_env.h"
@@ -69,6 +70,7 @@ class CallRecording {
 
  private:
   Result<void> OpenSampling();
+  Result<void> OpenObjects();
   Result<void> BeginSession();
   void Listen();
 
@@ -77,8 +79,9 @@ class CallRecording {
   Focus focus_;
   RecordedThreads threads_;
   MethodReuse method_reuse_;
-  std::unique_ptr<CallSource> source_;  // set by Open
-  std::unique_ptr<Sampling> sampling_;  // null if the plan has no samples
+  std::unique_ptr<CallSource> source_;        // set by Open
+  std::unique_ptr<ObjectRecording> objects_;  // null if the plan has no objects
+  std::unique_ptr<Sampling> sampling_;        // null if the plan has no samples
   Control control_;
 };
 

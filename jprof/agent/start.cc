@@ -38,8 +38,9 @@ void HandleForks() {
 }  // namespace
 
 void ResolveCounter(JavaVM* java, options::AgentOptions& options, bool attached) {
-  if (options.mode != options::Mode::kCalltree || options.counter != options::Counter::kAuto)
-    return;
+  const bool has_choice =
+      options.mode == options::Mode::kCalltree || options.mode == options::Mode::kObjects;
+  if (!has_choice || options.counter != options::Counter::kAuto) return;
   const int version = MajorVersion(java);
   const setup::CounterChoice choice = setup::ChooseCounter(options, version, attached);
   options.counter = choice.counter;

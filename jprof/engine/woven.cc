@@ -198,15 +198,14 @@ Thread* WovenThread(Session& session) {
   return HandleAttention(*thread) ? thread : nullptr;
 }
 
-Node* WovenChild(Thread& thread, Node* parent, profile::MethodId method) {
+Node* WovenChild(Thread& thread, Node* parent, profile::MethodId method, FrameKind kind) {
   const TreeClaim tree(thread);
   if (profile::MethodOf(parent->ref) == profile::kOverflowMethod) {
     ++thread.timeline.record->overflow;
     return parent;
   }
   if (Node* found = FindChild(thread, parent, IndexOf(method))) return found;
-  Node* const child =
-      AddUnplacedChild(thread, parent, profile::PackMethod(FrameKind::kWoven, method));
+  Node* const child = AddUnplacedChild(thread, parent, profile::PackMethod(kind, method));
   if (child != nullptr && Place(thread, parent, IndexOf(method), child)) return child;
   ++thread.timeline.record->overflow;
   return WovenOverflow(thread, parent);

@@ -78,9 +78,11 @@ inline profile::Node* CurrentNode(const Thread& thread) {
 // thread is not recorded.
 Thread* WovenThread(Session& session);
 
-// Returns the child of `parent` for the method, which is created if necessary. Never returns null:
-// without space it is the node for such contexts, and the entry is counted as overflow.
-profile::Node* WovenChild(Thread& thread, profile::Node* parent, profile::MethodId method);
+// Returns the child of `parent` for the method, or for a class of objects if that is the kind. It
+// is created if necessary. Never returns null: without space it is the node for such contexts, and
+// the entry is counted as overflow.
+profile::Node* WovenChild(Thread& thread, profile::Node* parent, profile::MethodId method,
+                          FrameKind kind = FrameKind::kWoven);
 
 // Returns the node that WovenChild has returned for children of `parent` without space.
 profile::Node* WovenOverflow(Thread& thread, profile::Node* parent);

@@ -16,6 +16,8 @@ CounterChoice ChooseCounter(const options::AgentOptions& options, int java_versi
   if (attached && java_version > options::kLastJdkWithLateCalls)
     return {kWoven, "probes cannot be installed in a running JVM of JDK 24 and later"};
   if (!options.triggers.empty()) return {kWoven, "it changes the sampled times least"};
+  if (options.mode == options::Mode::kObjects)
+    return {kWoven, "it keeps the optimisations that remove allocations"};
   if (!options.focus.Empty()) return {kWoven, "methods out of focus run as without a profiler"};
   return {kProbe, "all methods are counted, native ones too"};
 }

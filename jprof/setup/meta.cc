@@ -12,6 +12,7 @@
 #include "common/utc_text.h"
 #include "jprof/engine/event.h"
 #include "profile/files/lock_metrics.h"
+#include "profile/files/object_metrics.h"
 
 namespace jprof::setup {
 namespace {
@@ -70,6 +71,12 @@ std::vector<profile::Metric> MetricsOf(const options::AgentOptions& options,
   std::ranges::move(MetricsOf(options.triggers), std::back_inserter(metrics));
   if (options.mode == Mode::kLocks)
     std::ranges::move(profile::LockMetrics(options.lite), std::back_inserter(metrics));
+  if (options.mode == options::Mode::kObjects) {
+    for (const profile::ObjectMetric& row : profile::kObjectMetrics)
+      metrics.push_back({.name = std::string(row.name),
+                         .unit = std::string(row.unit),
+                         .kind = Metric::Kind::kExact});
+  }
   return metrics;
 }
 
@@ -113,7 +120,7 @@ profile::Machine ThisMachine() {
 std::map<std::string, std::string> FingerprintOf(const profile::Meta& meta) {
   std::string corrected;
   for (const profile::Metric& metric : meta.metrics) {
-    if (metric.is_samples()) continue;
+    if (!metric.is_disturbed()) continue;
     corrected += (corrected.empty() ? "" : "+") + metric.name;
     if (metric.unit == kTracedUnit) corrected += " traced";  // probes cost another number then
   }

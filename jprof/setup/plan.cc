@@ -5,6 +5,7 @@
 #include "jprof/engine/woven.h"
 #include "options/late_calls.h"
 #include "profile/files/lock_metrics.h"
+#include "profile/files/object_metrics.h"
 
 namespace jprof::setup {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 Result<void> SelectMetrics(const options::AgentOptions& options, engine::SessionOptions& session) {
   session.clock = false;
   if (options.mode == options::Mode::kCalltree || options.mode == options::Mode::kScs ||
-      options.mode == options::Mode::kLocks)
+      options.mode == options::Mode::kLocks || options.mode == options::Mode::kObjects)
     return {};
   session.clock = options.metrics.empty();
   for (const std::string& name : options.metrics) {
@@ -58,6 +59,7 @@ Source SourceOf(const options::AgentOptions& options) {
     case options::Mode::kLocks:
       return Source::kWoven;
     case options::Mode::kCalltree:
+    case options::Mode::kObjects:
       return options.counter == options::Counter::kWoven ? Source::kWoven : Source::kProbe;
     default:
       return Source::kProbe;
@@ -67,15 +69,17 @@ Source SourceOf(const options::AgentOptions& options) {
 void ChooseParts(const options::AgentOptions& options, Plan& plan) {
   const bool samples = plan.source == Source::kSamples;
   plan.jit_log = options.jit_log && !samples;
+  plan.objects = options.mode == options::Mode::kObjects;
   plan.sampling = plan.has_session() && !options.triggers.empty();
   plan.vm_triggers = samples;
   plan.virtual_thread_names = samples;
-  plan.functions = plan.source == Source::kProbe && options.hooks != options::Hooks::kNo;
+  plan.functions =
+      plan.source == Source::kProbe && !plan.objects && options.hooks != options::Hooks::kNo;
   plan.debug_info = samples || (plan.source == Source::kWoven && plan.sampling);
   plan.hotspot_probe =
       plan.source == Source::kProbe && options.probe != options::ProbeChoice::kJvmti;
-  plan.jvmti_probe =
-      plan.source == Source::kProbe && options.probe != options::ProbeChoice::kHotspot;
+  plan.jvmti_probe = plan.source == Source::kProbe && !plan.objects &&
+                     options.probe != options::ProbeChoice::kHotspot;
 }
 
 }  // namespace
@@ -84,6 +88,10 @@ Result<void> CheckAttach(const options::AgentOptions& options, int java_version)
   const Source source = SourceOf(options);
   const bool counts = source == Source::kProbe || source == Source::kWoven;
   if (!counts) return {};
+  if (options.mode == options::Mode::kObjects)
+    return WrongUse(
+        "OBJECTS must begin with the JVM: `jprof objects -- java ...`; in a running JVM samples "
+        "estimate what is allocated: `jprof scs --event ALLOCATED_BYTES --objects --pid PID`");
   if (options.mode == options::Mode::kTrace || options.train)
     return WrongUse("{} must begin with the JVM: `jprof trace -- java ...`",
                     options.train ? "TRAIN" : "TRACE");
@@ -113,7 +121,8 @@ Result<Plan> MakePlan(const options::AgentOptions& options) {
   plan.locks = options.mode == options::Mode::kLocks;
   session.files.metric_count = static_cast<uint32_t>(
       (session.clock ? 1 : 0) + session.counters.size() + MetricsOf(options.triggers).size() +
-      (plan.locks ? profile::LockMetrics(options.lite).size() : 0));
+      (plan.locks ? profile::LockMetrics(options.lite).size() : 0) +
+      (plan.objects ? profile::kObjectMetrics.size() : 0));
   session.files.locks = plan.locks;
   session.files.tree_memory = options.tree_memory;
   session.files.trace = options.mode == options::Mode::kTrace;

@@ -12,8 +12,8 @@ namespace jprof::setup {
 enum class Source {
   kNone,     // TPROF alone has no tree
   kSamples,  // SCS uses sampled stacks, no probe
-  kProbe,    // CALLFLOW, CALLTREE and TRACE use method entries and exits
-  kWoven,    // LOCKS, and CALLTREE with COUNTER=woven: the methods count
+  kProbe,    // CALLFLOW, CALLTREE, OBJECTS and TRACE use method entries and exits
+  kWoven,    // LOCKS, and CALLTREE and OBJECTS with COUNTER=woven: the methods count
 };
 
 struct Plan {
@@ -23,6 +23,7 @@ struct Plan {
 
   // The parts of the recording.
   bool jit_log = false;
+  bool objects = false;               // allocated objects are counted
   bool sampling = false;              // with the control channel of `jprof ctl`
   bool vm_triggers = false;           // samples at events of the VM
   bool virtual_thread_names = false;  // samples of virtual threads go to rows by name

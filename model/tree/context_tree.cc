@@ -9,6 +9,7 @@
 #include "model/tree/readable_name.h"
 #include "model/tree/run_description.h"
 #include "model/values/whole_units.h"
+#include "profile/files/object_metrics.h"
 #include "profile/files/printable_text.h"
 
 namespace jprof::model {
@@ -65,6 +66,13 @@ class ForestContexts {
   void AddMeasured(size_t m) {
     const MetricTotals& metric = forest_.metrics[m];
     const std::string unit = UnitName(metric.info.unit);
+    if (!metric.info.is_disturbed()) {
+      const profile::ObjectMetric* const object = profile::ObjectMetricOf(metric.info);
+      Add({std::string(object != nullptr ? object->pprof : metric.info.name), unit,
+           Measure::Kind::kSum, 0, ""},
+          {Column::From::kRaw, m});
+      return Prefer();
+    }
     Add({metric.info.name + "_raw", unit, Measure::Kind::kSum, 0, ""}, {Column::From::kRaw, m});
     if (!metric.calibrated) return Prefer();
     Add({metric.info.name, unit, Measure::Kind::kSum, 0, ""}, {Column::From::kBase, m});
@@ -182,7 +190,7 @@ class ForestContexts {
     tree_.run = DescribeRun(source_);
     std::vector<std::string> how;
     for (const MetricTotals& metric : forest_.metrics) {
-      if (!metric.info.is_samples())
+      if (metric.info.is_disturbed())
         how.push_back(CorrectionNote(metric.info.name, metric.calibrated, source_));
     }
     AddNotesBelow0(tree_, how);

@@ -83,7 +83,7 @@ std::vector<calibrate::Correction> CorrectAll(const Source& source, const profil
       kept};
   for (size_t m = 0; m < metrics.size(); ++m) {
     const calibrate::Metric* metric = source.table->Find(metrics[m].name);
-    if (metric == nullptr || metrics[m].is_samples()) continue;
+    if (metric == nullptr || !metrics[m].is_disturbed()) continue;
     const double variance = metrics[m].is_time() ? TimerOverheadVariance(source.reader, tree) : 0;
     corrections[m] = calibrate::Correct(counted, *metric, variance);
   }

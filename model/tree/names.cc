@@ -91,8 +91,8 @@ std::string Names::Converted(NameForm form, profile::MethodId method) {
 
 std::string_view Names::In(NameForm form, profile::MethodId method) {
   const uint32_t index = IndexOf(method);
-  if (form == NameForm::kJvm || index >= texts_.size()) return Of(method);
-  std::vector<std::string>& made = converted_[form == NameForm::kFull ? 0 : 1];
+  if (index >= texts_.size()) return Of(method);
+  std::vector<std::string>& made = converted_[static_cast<size_t>(form)];
   made.resize(texts_.size());
   if (made[index].empty()) made[index] = Converted(form, method);
   return made[index];

@@ -58,7 +58,7 @@ class Names {
 
   profile::Methods methods_;
   std::vector<std::string> texts_;
-  std::array<std::vector<std::string>, 2> converted_;  // of kFull and kShort
+  std::array<std::vector<std::string>, 3> converted_;  // by NameForm
   std::vector<profile::MethodId> canonical_;           // empty if there are no native frames
   std::vector<bool> unnamed_;                          // likewise
   std::string unknown_;

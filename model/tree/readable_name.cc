@@ -58,6 +58,19 @@ std::optional<std::string> TakeType(std::string_view& descriptors, bool packages
   return type;
 }
 
+// Returns "CHAR[]" of "[C", and "java/lang/String[]" of "[Ljava/lang/String;".
+std::string ClassicClass(std::string_view jvm) {
+  std::string_view rest = jvm;
+  std::optional<std::string> type = jvm.starts_with('[') ? TakeType(rest, true) : std::nullopt;
+  if (!type || !rest.empty()) return std::string(jvm);
+  const bool primitive = !jvm.ends_with(';');
+  std::ranges::transform(*type, type->begin(), [primitive](char c) {
+    if (!primitive) return c == '.' ? '/' : c;
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
+  });
+  return *type;
+}
+
 // Returns whether the text is the descriptor of one type, or V.
 bool IsType(std::string_view text) {
   return text == "V" || (TakeType(text, /*packages=*/true) && text.empty());
@@ -102,7 +115,7 @@ std::string MethodIn(NameForm form, std::string_view jvm) {
 }
 
 std::string ClassIn(NameForm form, std::string_view jvm) {
-  if (form == NameForm::kJvm) return std::string(jvm);
+  if (form == NameForm::kJvm) return ClassicClass(jvm);
   const bool packages = form == NameForm::kFull;
   if (!jvm.starts_with('[')) return packages ? Dotted(jvm) : std::string(WithoutPackage(jvm));
   std::string_view rest = jvm;

@@ -19,7 +19,8 @@ enum class NameForm {
 std::string MethodIn(NameForm form, std::string_view jvm);
 
 // Converts the JVM's name of a class, "java/lang/String" or "[[I", to the form: "java.lang.String",
-// "int[][]". Returns a damaged one unchanged.
+// "int[][]"; and in the form kJvm to "java/lang/String", "INT[][]", as the classic layout has it.
+// Returns a damaged one unchanged.
 std::string ClassIn(NameForm form, std::string_view jvm);
 
 // Converts "pkg/Class.method(I[J)V" to "pkg.Class.method(int, long[])", with the packages of

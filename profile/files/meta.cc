@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<const char*, 4> kKinds = {"time", "count", "samples", "weighted"};
+constexpr std::array<const char*, 5> kKinds = {"time", "count", "samples", "weighted", "exact"};
 constexpr std::array<const char*, 3> kPeriodClocks = {"", "cpu", "elapsed"};
 
 json ToJson(const Metric& metric) {

@@ -31,6 +31,7 @@ struct Metric {
     kCount,     // events of a counter; corrected by calibration
     kSamples,   // number of samples
     kWeighted,  // the amount, in `unit`, that samples stand for; the next metric is their number
+    kExact,     // allocated objects or bytes; recording does not change them
   };
 
   std::string name;
@@ -44,6 +45,8 @@ struct Metric {
   bool is_samples() const {
     return kind == Kind::kSamples || kind == Kind::kWeighted;
   }  // sampled: never calibrated
+  // Returns whether recording changes the values, so that calibration corrects them.
+  bool is_disturbed() const { return kind == Kind::kTime || kind == Kind::kCount; }
   // Returns whether each sample stands for the same amount of a thread's CPU time.
   bool is_cpu_samples() const {
     return kind == Kind::kSamples && period.unit == "ns" && period.value > 0 &&

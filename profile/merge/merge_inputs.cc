@@ -12,7 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kMergeable = "profiles of the modes callflow, calltree and scs can be merged";
+constexpr const char* kMergeable =
+    "profiles of the modes callflow, calltree, objects and scs can be merged";
 
 Result<void> CheckNotCombined(const std::string& directory) {
   if (!IsCombined(directory)) return {};
@@ -32,7 +33,9 @@ Result<void> CheckMode(const Reader& reader) {
     return WrongUse("{}: a calltree profile with samples; {} (calltree: without samples)",
                     reader.directory(), kMergeable);
   }
-  if (meta.is(Mode::kCallflow) || meta.is(Mode::kCalltree) || meta.is(Mode::kScs)) return {};
+  if (meta.is(Mode::kCallflow) || meta.is(Mode::kCalltree) || meta.is(Mode::kScs) ||
+      meta.is(Mode::kObjects))
+    return {};
   return WrongUse("{}: {}; {}", reader.directory(),
                   mode.empty() ? "its mode is not known (meta.json is damaged)"
                                : fmt::format("a profile of mode {}", mode),
@@ -49,6 +52,8 @@ const char* KindText(Metric::Kind kind) {
       return "samples";
     case Metric::Kind::kWeighted:
       return "weighted samples";
+    case Metric::Kind::kExact:
+      return "exact";
   }
   return "";
 }

@@ -23,6 +23,7 @@ std::string HowText(const model::Source& source, const model::Forest& forest) {
                        model::AmountIn(info.period.unit, static_cast<double>(info.period.value)));
   }
   if (info.is_samples()) return fmt::format("{} in {}, sampled", info.name, info.unit);
+  if (!info.is_disturbed()) return fmt::format("{} in {}, exact", info.name, info.unit);
   const std::string calibrated = column.calibrated
                                      ? "calibrated with " + source.table_from
                                      : "UNCALIBRATED: the profiler's own cost is in it";

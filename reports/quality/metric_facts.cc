@@ -36,7 +36,7 @@ Findings ForCalibrated(const ProfileEvidence& of,
 Findings Uncalibrated(const ProfileEvidence& of) {
   Findings found;
   for (const Metric& metric : of.metrics) {
-    if (metric.calibrated || metric.info.is_samples()) continue;
+    if (metric.calibrated || !metric.info.is_disturbed()) continue;
     std::string why = of.source.uncalibrated;
     if (of.source.table) {
       why = fmt::format("{} has no costs for it; train it: jprof calibrate --metrics {}",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/tree/object_sums.h"
 #include "model/values/statistics.h"
 #include "reports/quality/metric_text.h"
 #include "reports/tree/header.h"
@@ -18,6 +19,7 @@ std::string MeasuredText(std::span<const model::MetricTotals> metrics, size_t m)
                        metric.info.name == "samples" ? fmt::format("{}", model::Rounded(metric.raw))
                                                      : SampledText(metrics, m),
                        RateText(metric.info));
+  if (!metric.info.is_disturbed()) return AmountText(metric, metric.raw) + " in all, exact";
   if (!metric.calibrated)
     return AmountText(metric, metric.raw) + " in all, with the profiler's own cost";
   const double base = metric.base();
@@ -31,6 +33,15 @@ std::string MeasuredText(std::span<const model::MetricTotals> metrics, size_t m)
                      model::PercentOf(metric.adjust, metric.raw));
 }
 
+// Returns the line about bytes that the JVM has counted and its probe has not reported. The
+// profile has a row for each thread.
+HeadRow UnseenLine(const model::Forest& forest) {
+  const model::MetricTotals& bytes = forest.metrics.front();
+  const auto unseen = static_cast<double>(model::UnseenOf(forest));
+  return {"not seen", fmt::format("{} of them ({:.2f} %), by the JVM's own count of each thread",
+                                  AmountText(bytes, unseen), model::PercentOf(unseen, bytes.raw))};
+}
+
 // Returns a line with the metric's name as its label, if that is short.
 HeadRow MetricLine(std::span<const model::MetricTotals> metrics, size_t m) {
   constexpr size_t kLabel = 9;
@@ -39,7 +50,7 @@ HeadRow MetricLine(std::span<const model::MetricTotals> metrics, size_t m) {
   return {"metric", fmt::format("{}: {}", name, MeasuredText(metrics, m))};
 }
 
-// Returns at most two lines.
+// Returns at most two lines about metrics, and one about objects that were not seen.
 std::vector<HeadRow> MetricLines(const model::Forest& forest) {
   if (forest.metrics.empty()) {
     return {{"calls", fmt::format("{} in {} contexts", forest.calls,
@@ -54,6 +65,7 @@ std::vector<HeadRow> MetricLines(const model::Forest& forest) {
     lines.resize(kShown);
     lines[1] = {"more", fmt::format("{} metrics in all", forest.metrics.size())};
   }
+  if (model::HasObjects(forest)) lines.push_back(UnseenLine(forest));
   return lines;
 }
 

@@ -28,7 +28,7 @@ const char* KindText(const profile::Metric& info) {
 
 void DescribeCorrection(const model::Source& source, const model::MetricTotals& metric,
                         ViewData& data) {
-  if (metric.info.is_samples()) return;
+  if (!metric.info.is_disturbed()) return;
   if (!metric.calibrated) {
     data.Note(fmt::format("{} is UNCALIBRATED, the profiler's own cost is in it: {}",
                           metric.info.name,

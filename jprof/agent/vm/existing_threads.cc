@@ -35,6 +35,11 @@ Result<std::vector<ExistingThread>> ExistingThreads(JNIEnv* jni, jvmtiEnv* jvmti
   return threads;
 }
 
+uint64_t VmThreadOf(JNIEnv* jni, jthread thread) {
+  const jfieldID field = VmThreadField(jni);
+  return field != nullptr ? static_cast<uint64_t>(jni->GetLongField(thread, field)) : 0;
+}
+
 ExistingThread CurrentJavaThread(jvmtiEnv* jvmti, jthread java) {
   ExistingThread thread = {.java = java, .name = ThreadName(jvmti, java)};
   thread.native.tid = CurrentTid();

@@ -24,6 +24,10 @@ struct ExistingThread {
 // export what is required.
 Result<std::vector<ExistingThread>> ExistingThreads(JNIEnv* jni, jvmtiEnv* jvmti);
 
+// Returns the VM's JavaThread* of a platform thread, or 0 if it is virtual, has ended, or the field
+// that has it is not known.
+uint64_t VmThreadOf(JNIEnv* jni, jthread thread);
+
 // Returns the calling thread, which is `java`, with its name and its native id.
 ExistingThread CurrentJavaThread(jvmtiEnv* jvmti, jthread java);
 

@@ -101,19 +101,24 @@ std::string_view LibjvmImage::Bytes(const Section& section) const {
 }
 
 Function LibjvmImage::Symbol(std::string_view prefix) const {
+  const std::vector<NamedFunction> found = Symbols(prefix);
+  return found.empty() ? Function{} : found.front().code;
+}
+
+std::vector<LibjvmImage::NamedFunction> LibjvmImage::Symbols(std::string_view prefix) const {
+  std::vector<NamedFunction> found;
   const Section* table = Find(".symtab");
-  if (table == nullptr || table->link >= sections_.size()) return {};
+  if (table == nullptr || table->link >= sections_.size()) return found;
   const std::string_view names = Bytes(sections_[table->link]);
   const std::string_view symbols = Bytes(*table);
   for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= symbols.size(); at += sizeof(Elf64_Sym)) {
     const auto symbol = Read<Elf64_Sym>(symbols, at);
     if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_value == 0) continue;
     const std::string_view name = Text(names, symbol.st_name);
-    if (name.starts_with(prefix) && !name.ends_with(".cold")) {
-      return {bias_ + symbol.st_value, symbol.st_size};
-    }
+    if (name.starts_with(prefix) && !name.ends_with(".cold"))
+      found.push_back({name, {bias_ + symbol.st_value, symbol.st_size}});
   }
-  return {};
+  return found;
 }
 
 std::vector<Function> LibjvmImage::Loaded(std::string_view prefix) const {

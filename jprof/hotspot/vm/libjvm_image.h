@@ -21,6 +21,12 @@ class LibjvmImage {
   // Returns the loaded function whose mangled name begins with `prefix`. Its begin is 0 if it
   // is not in .symtab.
   Function Symbol(std::string_view prefix) const;
+  // Returns all of them, with their names, which are valid as long as this object.
+  struct NamedFunction {
+    std::string_view name;
+    Function code;
+  };
+  std::vector<NamedFunction> Symbols(std::string_view prefix) const;
   // Returns the run-time start of the function that contains the USDT probe hotspot:`name`, or 0 if
   // there is no such probe.
   uint64_t FunctionWithProbe(std::string_view name) const;

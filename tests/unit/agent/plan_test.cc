@@ -77,6 +77,8 @@ TEST(Plan, ModesDecideThePartsOfTheRecording) {
       {"scs=IDLE+CLASS_LOAD,tprof", setup::Source::kSamples, false, true, true, true, false, false},
       {"calltree,counter=woven,sample", setup::Source::kWoven, false, true, false, true, false,
        false},
+      {"objects,counter=woven", setup::Source::kWoven, false, false, false, false, false, false},
+      {"objects,counter=probe", setup::Source::kProbe, false, false, false, false, true, false},
       {"tprof", setup::Source::kNone, true, false, false, false, false, false},
       {"tprof,code,probe=hotspot", setup::Source::kNone, true, false, false, false, false, false},
   };
@@ -124,6 +126,7 @@ TEST(Plan, WhatMayBeginInARunningJvm) {
       {"trace", 17, "TRACE must begin with the JVM"},
       {"callflow,train", 17, "TRAIN must begin with the JVM"},
       {"callflow,probe=jvmti", 17, "PROBE=jvmti must begin with the JVM"},
+      {"objects", 17, "OBJECTS must begin with the JVM"},
       {"calltree,sample,counter=probe", 17, "use --counter woven (COUNTER=woven)"},
       {"calltree,sample,counter=woven", 17, ""},
       {"calltree,sample,counter=woven", 25, ""},

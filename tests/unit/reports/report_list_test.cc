@@ -71,12 +71,17 @@ Names PrintedColumns(const Report& report) {
       {.inputs = {directory.string() + "-a", directory.string() + "-b"}, .output = directory}));
   const Printed merged = Print(report.name, directory, options);
   for (const char* end : {"", "-a", "-b"}) fs::remove_all(directory.string() + end);
+  DemoObjects().Write(directory);
+  const Printed objects = Print(report.name, directory, options);
+  fs::remove_all(directory);
   Names names;
   if (report.name == std::string("log-jlm")) {
     DemoLocks().Write(directory);
     names.merge(NamesOf(HeadingOf(Print(report.name, directory, options).text, format)));
     fs::remove_all(directory);
   }
+  if (objects.result && format == Format::kText)
+    names.merge(NamesOf(HeadingOf(objects.text, format)));
   if (report.name == std::string("log-rt")) names.merge(OfACountedRun(directory));
   if (merged.result && format == Format::kText)
     names.merge(NamesOf(HeadingOf(merged.text, format)));

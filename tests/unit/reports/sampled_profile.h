@@ -122,6 +122,29 @@ inline SampledProfile DemoSamples() {
   return demo;
 }
 
+// A profile of mode objects: two methods that allocate, an array, and bytes that were not seen.
+inline SampledProfile DemoObjects() {
+  SampledProfile demo(
+      R"({"name":"bytes","unit":"bytes","scale":1,"kind":"exact"},
+         {"name":"objects","unit":"objects","scale":1,"kind":"exact"})",
+      2);
+  profile::SyntheticProfile& made = demo.made;
+  made.meta.replace(made.meta.find("scs"), 3, "objects");
+  const profile::MethodId main = made.AddMethod("Demo", "main", "([Ljava/lang/String;)V");
+  const profile::MethodId work = made.AddMethod("Demo", "work", "(I)I");
+  const profile::MethodId point = made.AddMethod("Demo$Point", "", "", profile::kMethodClass);
+  const profile::MethodId chars = made.AddMethod("[C", "", "", profile::kMethodClass);
+  const profile::MethodId unseen =
+      made.AddMethod("", "(not seen by the probe)", "", profile::kMethodStub);
+  const size_t thread = made.AddThread("main", 100);
+  using enum FrameKind;
+  demo.Sample(thread, {{main, kWoven}, {point, kClass}}, {48, 2});
+  demo.Sample(thread, {{main, kWoven}, {work, kWoven}, {point, kClass}}, {2400, 100});
+  demo.Sample(thread, {{main, kWoven}, {work, kWoven}, {chars, kClass}}, {4000, 50});
+  demo.Sample(thread, {{unseen, kOther}}, {72, 0});
+  return demo;
+}
+
 // The methods m0, m1, ... of class C in `leaves` contexts below main; context i gets counts[i]
 // samples.
 inline SampledProfile SpreadSamples(const std::vector<int>& counts, bool with_native = false) {

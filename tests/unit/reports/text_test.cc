@@ -56,7 +56,9 @@ TEST(ClassIn, WritesArraysAsInSources) {
   EXPECT_EQ(model::ClassIn(kShort, "java/lang/String"), "String");
   EXPECT_EQ(model::ClassIn(kFull, "[[C"), "char[][]");
   EXPECT_EQ(model::ClassIn(kShort, "[Ljava/lang/String;"), "String[]");
-  EXPECT_EQ(model::ClassIn(kJvm, "[[C"), "[[C");
+  EXPECT_EQ(model::ClassIn(kJvm, "[[C"), "CHAR[][]");
+  EXPECT_EQ(model::ClassIn(kJvm, "[Ljava/lang/String;"), "java/lang/String[]");
+  EXPECT_EQ(model::ClassIn(kJvm, "java/lang/String"), "java/lang/String");
   for (const char* damaged : {"[", "[L", "[Lx", "[CC", "[Q"})
     EXPECT_EQ(model::ClassIn(kFull, damaged), damaged);
 }

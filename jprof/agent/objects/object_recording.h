@@ -1,0 +1,51 @@
+// Counts allocated objects beside the calls of a recording: installs the allocation probe, whose
+// handlers count in the threads' call trees (jprof/hotspot/objects/object_counts.h), and compares
+// with the VM's own account of each thread when the thread or the recording ends.
+#pragma once
+
+#include <jvmti.h>
+
+#include <memory>
+
+#include "common/result.h"
+#include "jprof/agent/vm/hotspot_vm.h"
+#include "jprof/agent/vm/recorded_threads.h"
+#include "jprof/engine/session.h"
+#include "jprof/hotspot/objects/allocation_probe.h"
+#include "jprof/hotspot/objects/thread_allocation.h"
+
+namespace jprof::agent {
+
+class ObjectRecording final : public ThreadFollower {
+ public:
+  struct Setting {
+    jvmtiEnv* jvmti;
+    const HotspotVm& vm;
+    engine::Session& session;
+    bool woven;  // whether methods count themselves
+  };
+  // Fails (wrong use) if this VM has no allocation probe that is known, or does not export what it
+  // requires.
+  static Result<std::unique_ptr<ObjectRecording>> Open(const Setting& setting);
+
+  // Installs the probe. Requires that the session has begun. This is a step of Agent_OnLoad.
+  Result<void> BeginWithJvm() { return probe_.Install(setting_.session, setting_.woven); }
+  // Sets the row "not seen by the probe" of all threads that run.
+  void End(JNIEnv* jni);
+
+  void AddThread(JNIEnv* jni) override;
+  // Sets the row of the calling thread, which has ended.
+  void RemoveThread() override;
+  bool AddEarlyThread(engine::Thread&, const ExistingThread&) override { return false; }
+
+ private:
+  ObjectRecording(const Setting& setting, hotspot::AllocationProbe probe,
+                  hotspot::ThreadAllocation allocated);
+  void SetUnseen(engine::Thread& thread) const;
+
+  const Setting setting_;
+  const hotspot::AllocationProbe probe_;
+  const hotspot::ThreadAllocation allocated_;
+};
+
+}  // namespace jprof::agent

@@ -1,0 +1,104 @@
+#include "model/tree/object_sums.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "profile/files/object_metrics.h"
+
+namespace jprof::model {
+namespace {
+
+bool IsClass(const Forest& forest, const Row& row) {
+  return forest.names.KindOf(row.method, row.type) == FrameKind::kClass;
+}
+
+// Adds without overflow, which damaged values could cause in a signed sum.
+void Add(int64_t& sum, int64_t value) {
+  sum = static_cast<int64_t>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(value));
+}
+
+// Sums that are found by a method.
+class Sums {
+ public:
+  explicit Sums(std::vector<ObjectSum>& sums) : sums_(sums) {}
+  size_t PlaceOf(const Row& row) {
+    const auto [place, is_new] = places_.try_emplace(IndexOf(row.method), sums_.size());
+    if (is_new) sums_.push_back({.method = row.method, .type = row.type});
+    return place->second;
+  }
+
+ private:
+  std::vector<ObjectSum>& sums_;
+  std::unordered_map<uint32_t, size_t> places_;
+};
+
+void AddRow(const Forest& forest, size_t row, ObjectSum& sum) {
+  ++sum.contexts;
+  sum.values.resize(forest.metric_count());
+  for (size_t m = 0; m < forest.metric_count(); ++m)
+    Add(sum.values[m], forest.rows.cell(row, m).raw);
+}
+
+void SortSums(std::vector<ObjectSum>& sums) {
+  std::ranges::stable_sort(sums, std::greater(), [](const ObjectSum& sum) {
+    return sum.values.empty() ? 0 : sum.values.front();
+  });
+  for (ObjectSum& sum : sums) SortSums(sum.callers);
+}
+
+}  // namespace
+
+bool HasObjects(const Forest& forest) {
+  return std::ranges::any_of(forest.metrics, [](const MetricTotals& metric) {
+    return profile::ObjectMetricOf(metric.info) != nullptr;
+  });
+}
+
+std::vector<int64_t> WithClasses(const Forest& forest, size_t metric) {
+  const std::vector<Row>& rows = forest.rows.rows;
+  std::vector<int64_t> values(rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const int64_t own = forest.rows.cell(i, metric).raw;
+    Add(values[i], own);
+    if (rows[i].parent != kNoNode && IsClass(forest, rows[i])) Add(values[rows[i].parent], own);
+  }
+  return values;
+}
+
+bool IsUnseen(const Forest& forest, const Row& row) {
+  const profile::MethodName parts = forest.names.Parts(row.method);
+  return (parts.flags & profile::kMethodStub) != 0 && parts.name == profile::kUnseenRow;
+}
+
+int64_t UnseenOf(const Forest& forest) {
+  int64_t sum = 0;
+  for (size_t i = 0; i < forest.rows.rows.size() && forest.metric_count() > 0; ++i) {
+    if (IsUnseen(forest, forest.rows.rows[i])) Add(sum, forest.rows.cell(i, 0).raw);
+  }
+  return sum;
+}
+
+std::vector<ObjectSum> SumByClass(const Forest& forest) {
+  const std::vector<Row>& rows = forest.rows.rows;
+  std::vector<ObjectSum> classes;
+  Sums places(classes);
+  std::vector<std::unordered_map<uint32_t, size_t>> caller_of;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const bool is_class = IsClass(forest, rows[i]);
+    if (!is_class && !IsUnseen(forest, rows[i])) continue;
+    const size_t place = places.PlaceOf(rows[i]);
+    AddRow(forest, i, classes[place]);
+    if (!is_class || rows[i].parent == kNoNode) continue;
+    const Row& caller = rows[rows[i].parent];
+    caller_of.resize(classes.size());
+    std::vector<ObjectSum>& callers = classes[place].callers;
+    const auto [found, is_new] =
+        caller_of[place].try_emplace(IndexOf(caller.method), callers.size());
+    if (is_new) callers.push_back({.method = caller.method, .type = caller.type});
+    AddRow(forest, i, callers[found->second]);
+  }
+  SortSums(classes);
+  return classes;
+}
+
+}  // namespace jprof::model

@@ -1,0 +1,37 @@
+// Sums up the allocated objects of a profile of mode objects. In its tree a class is a row below
+// the method that allocates it, and only the rows of classes have objects. Their bytes and those of
+// the rows "not seen by the probe" are all that the VM has counted.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/tree/forest.h"
+
+namespace jprof::model {
+
+// Returns whether the profile has allocated objects.
+bool HasObjects(const Forest& forest);
+
+// Returns for each row the value of a metric in the row itself and in the rows of classes right
+// below it: what the method has allocated itself.
+std::vector<int64_t> WithClasses(const Forest& forest, size_t metric);
+
+// Returns whether the row stands for objects that the probe did not report.
+bool IsUnseen(const Forest& forest, const Row& row);
+// Returns the sum of these rows for the first metric.
+int64_t UnseenOf(const Forest& forest);
+
+// A class with the methods that allocate it, or one of these.
+struct ObjectSum {
+  profile::MethodId method{};  // the class, or the method; kRootMethod: outside any method
+  FrameKind type = FrameKind::kNone;
+  uint64_t contexts = 0;           // the number of its rows
+  std::vector<int64_t> values;     // by metric
+  std::vector<ObjectSum> callers;  // of a class
+};
+
+// Returns the classes, and the methods of each, in descending order of the first metric.
+std::vector<ObjectSum> SumByClass(const Forest& forest);
+
+}  // namespace jprof::model

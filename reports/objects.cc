@@ -1,0 +1,152 @@
+// Prints the allocated objects summed by class, with the methods that allocate them
+// (docs/REPORTS.md).
+#include <algorithm>
+
+#include "common/shell_word.h"
+#include "model/tree/object_sums.h"
+#include "model/values/statistics.h"
+#include "profile/files/object_metrics.h"
+#include "reports/print/formats.h"
+#include "reports/quality/quality_of.h"
+#include "reports/report_list.h"
+#include "reports/tree/header.h"
+#include "reports/tree/metric_head.h"
+#include "reports/tree/outline.h"
+
+namespace jprof::reports {
+namespace {
+
+using model::ObjectSum;
+
+constexpr char kOutside[] = "(outside any method)";
+
+// A class or, if `of` is not null, a method that allocates that class.
+struct ObjectRow {
+  model::Forest& forest;
+  const Options& options;
+  const ObjectSum& sum;
+  const ObjectSum* of;
+  std::string& buffer;  // for a text that is made for this row
+};
+using ObjectColumns = Columns<ObjectRow>;
+
+std::string_view NameOf(model::Forest& forest, const ObjectSum& sum) {
+  return sum.method == profile::kRootMethod ? kOutside : forest.names.Of(sum.method);
+}
+
+std::string ShownName(const ObjectRow& row) {
+  model::Names& names = row.forest.names;
+  const std::string mark = row.of == nullptr ? "" : "  < ";
+  if (row.sum.method == profile::kRootMethod) return mark + kOutside;
+  return mark + names.Mark(row.sum.method, row.sum.type, false) +
+         std::string(names.In(row.options.names, row.sum.method));
+}
+
+// Returns the place of a metric in the forest, or nothing if it has been left out (--metric).
+std::optional<size_t> PlaceOf(const model::Forest& forest, std::string_view name) {
+  const auto found =
+      std::ranges::find(forest.metrics, name, [](const auto& metric) { return metric.info.name; });
+  if (found == forest.metrics.end()) return std::nullopt;
+  return static_cast<size_t>(found - forest.metrics.begin());
+}
+
+ObjectColumns ColumnsOfObjects(const model::Forest& forest, const Options& options) {
+  ObjectColumns columns(EntryOf(options.format).view);
+  const double whole = forest.metrics.front().raw;
+  columns.Add(kPeople, {"%", 5}, [whole](const ObjectRow& row) {
+    return Value::Fixed(model::PercentOf(static_cast<double>(row.sum.values.front()), whole), 1);
+  });
+  for (const profile::ObjectMetric& metric : profile::kObjectMetrics) {
+    const auto place = PlaceOf(forest, metric.name);
+    if (!place) continue;
+    const auto value = [m = *place](const ObjectRow& row) {
+      return Value::Signed(row.sum.values[m]);
+    };
+    columns.Add(kPeople, {std::string(metric.heading), 14}, value);
+    columns.Add(kCsv | kJson, {std::string(metric.name)}, value);
+  }
+  const auto contexts = [](const ObjectRow& row) { return Value::Integer(row.sum.contexts); };
+  columns.Add(kPeople, {.name = "CTX", .width = 6, .spare = 1}, contexts);
+  columns.Add(kCsv | kJson, {"contexts"}, contexts);
+  columns.Add(kPeople, {"NAME"}, [](const ObjectRow& row) {
+    row.buffer = ShownName(row);
+    return Value::Text(row.buffer);
+  });
+  columns.Add(kCsv | kJson, {"class"}, [](const ObjectRow& row) {
+    return Value::Text(NameOf(row.forest, row.of != nullptr ? *row.of : row.sum));
+  });
+  columns.Add(kCsv | kJson, {"method"}, [](const ObjectRow& row) {
+    return row.of != nullptr ? Value::Text(NameOf(row.forest, row.sum)) : Value::Missing();
+  });
+  return columns;
+}
+
+// Limits what text shows to a screen: as many classes as fit with up to three methods each. The row
+// of what was not seen always remains. Returns the line that says what was left out.
+std::string HideSmall(const model::Forest& forest, const Options& options,
+                      std::vector<ObjectSum>& sums) {
+  if (!options.for_people() || options.all) return "";
+  constexpr size_t kMethods = 3;
+  const size_t all = sums.size();
+  const double whole = forest.metrics.front().raw;
+  size_t rows = 0;
+  std::erase_if(sums, [&](ObjectSum& sum) {
+    sum.callers.resize(std::min(sum.callers.size(), kMethods));
+    const bool unseen = sum.callers.empty();
+    rows += 1 + sum.callers.size();
+    if (unseen) return false;
+    if (options.min_percent)
+      return model::PercentOf(static_cast<double>(sum.values.front()), whole) <
+             *options.min_percent;
+    return rows > kScreenRows;
+  });
+  return MoreText(all - sums.size(), "type");
+}
+
+Result<model::Forest> Load(model::Source& source, const Options& options) {
+  Result<model::Forest> forest = model::LoadForest(source, options);
+  if (!forest || model::HasObjects(*forest)) return forest;
+  const std::string& directory = source.reader.directory();
+  return WrongUse(
+      "{} has no allocated objects; record them with: jprof objects -- java ...; its "
+      "default report is printed by: jprof report {}",
+      directory, ShellWord(directory));
+}
+
+}  // namespace
+
+Result<void> PrintObjects(model::Source& source, const Options& options, Output& out) {
+  Result<model::Forest> forest = Load(source, options);
+  if (!forest) return std::unexpected(forest.error());
+  std::vector<ObjectSum> sums = model::SumByClass(*forest);
+  const std::string more = HideSmall(*forest, options, sums);
+  const Layout layout = {.head = {.text =
+                                      [&](Output& text) {
+                                        PrintHead(ForestHead(source, *forest, "objects"),
+                                                  QualityOf(source, *forest), text);
+                                        text.Text("\n");
+                                      },
+                                  .json =
+                                      [&](JsonWriter& json) {
+                                        JsonMetrics(*forest, json);
+                                        JsonLosses(source, QualityOf(source, *forest), json);
+                                        JsonRun(source, "objects", json);
+                                      }},
+                         .tail = {.text = [&](Output& text) { text.Text(more); }},
+                         .rows = "classes",
+                         .width = options.width,
+                         .legend = options.legend};
+  ObjectColumns columns = ColumnsOfObjects(*forest, options);
+  const auto writer = EntryOf(options.format).make(layout, out);
+  std::string buffer;
+  writer->Begin(columns.columns());
+  for (const ObjectSum& sum : sums) {
+    writer->Row(columns.Of({*forest, options, sum, nullptr, buffer}));
+    for (const ObjectSum& caller : sum.callers)
+      writer->Row(columns.Of({*forest, options, caller, &sum, buffer}));
+  }
+  writer->End();
+  return {};
+}
+
+}  // namespace jprof::reports

@@ -1,0 +1,69 @@
+// The reports of allocated objects.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "tests/unit/reports/sampled_profile.h"
+
+namespace jprof::reports {
+namespace {
+
+namespace fs = std::filesystem;
+
+Printed PrintOf(SampledProfile profile, const std::string& report, const Options& options) {
+  const fs::path directory =
+      fs::path(testing::TempDir()) / ("objects-" + std::to_string(getpid()) + ".jprof");
+  profile.Write(directory);
+  Printed printed = Print(report, directory, options);
+  fs::remove_all(directory);
+  return printed;
+}
+
+std::string BehindHead(const std::string& text) { return text.substr(text.find("\n\n") + 2); }
+
+TEST(ObjectsReport, HasEachClassWithTheMethodsThatAllocateIt) {
+  const Printed csv = PrintOf(DemoObjects(), "objects", {.format = Format::kCsv});
+  EXPECT_EQ(csv.text,
+            "bytes,objects,contexts,class,method\n"
+            "4000,50,1,[C,\n"
+            "4000,50,1,[C,Demo.work(I)I\n"
+            "2448,102,2,Demo$Point,\n"
+            "2400,100,1,Demo$Point,Demo.work(I)I\n"
+            "48,2,1,Demo$Point,Demo.main([Ljava/lang/String;)V\n"
+            "72,0,1,(not seen by the probe),\n");
+}
+
+TEST(ObjectsReport, ShowsWhatWasNotSeenHoweverLittleItIs) {
+  const Printed printed = PrintOf(DemoObjects(), "objects", {.min_percent = 50});
+  EXPECT_EQ(BehindHead(printed.text),
+            "    %             AB             AO    CTX NAME\n"
+            " 61.3           4000             50      1 --char[]\n"
+            " 61.3           4000             50      1   < W:Demo.work(int)\n"
+            "  1.1             72              0      1 O:(not seen by the probe)\n"
+            "1 more type: --all shows all, --legend explains the columns\n");
+  EXPECT_NE(printed.text.find(" not seen  72 bytes of them (1.10 %)"), std::string::npos)
+      << printed.text;
+}
+
+TEST(ObjectsReport, NeedsObjects) {
+  const Printed printed = PrintOf(SpreadSamples({1}), "objects", {});
+  ASSERT_FALSE(printed.result);
+  EXPECT_NE(printed.result.error().message.find("has no allocated objects"), std::string::npos);
+}
+
+// What a method allocates itself is the sum of its rows of classes.
+TEST(LogRt, HasTheObjectsOfEachMethod) {
+  const Printed printed =
+      PrintOf(DemoObjects(), "log-rt", {.all = true, .names = model::NameForm::kJvm});
+  EXPECT_EQ(BehindHead(printed.text),
+            "LV CALLS       AB      CUM     %       AO NAME\n"
+            " 0     0        0     6520 100.0        0 T:main (tid 100)\n"
+            " 1     0       48     6448  98.9        2  W:Demo.main([Ljava/lang/String;)V\n"
+            " 2     0     6400     6400  98.2      150   W:Demo.work(I)I\n"
+            " 3     -     4000     4000  61.3       50    --CHAR[]\n"
+            " 3     -     2400     2400  36.8      100    --Demo$Point\n"
+            " 2     -       48       48   0.7        2   --Demo$Point\n"
+            " 1     0       72       72   1.1        0  O:(not seen by the probe)\n");
+}
+
+}  // namespace
+}  // namespace jprof::reports
