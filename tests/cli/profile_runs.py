@@ -245,9 +245,9 @@ class Runs(unittest.TestCase):
 
     def test_the_next_command_is_the_one_that_helps_most(self):
         self.ends_with(self.profile(), "jprof view App.jprof")
-        made.profile(self.path("made/scs"), mode="scs", metrics=SAMPLES, self_time=3)
-        self.ends_with(self.profile("-o", "few", command=("java", "App", "a b")),
-                       "jprof profile --runs 5 -- java App 'a b'")
+        made.profile(self.path("made/scs"), mode="scs", metrics=SAMPLES, self_time=2)
+        self.ends_with(self.profile("-o", "few", command=("java", "-ea", "App", "a b")),
+                       "jprof profile --runs 5 -- java -ea App 'a b'")
         self.ends_with(self.profile("-o", "more", "--runs", "5"),
                        "jprof profile --runs 20 -- java App")
         self.ends_with(self.profile("-o", "most", "--runs", "20"), "jprof view most")
