@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Records many sampled runs of ten programs and counts how often the intervals of a few runs contain
-the mean of the others (interval_coverage; docs/decisions/0040).
+"""Records many sampled runs of ten programs and counts how often the intervals of a few runs
+contain the mean of the others (interval_coverage; docs/decisions/0040).
 
     bench/accuracy/coverage_runs.py [--jdk 17] [--runs 20] [--out DIR] [--build DIR] [PROGRAM ...]
 

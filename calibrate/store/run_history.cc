@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -10,6 +11,7 @@
 #include "common/errno_text.h"
 #include "common/fd.h"
 #include "profile/files/json_fields.h"
+#include "profile/files/printable_text.h"
 #include "profile/read/reader_file.h"
 
 namespace jprof::calibrate {
@@ -20,10 +22,11 @@ using profile::JsonFields;
 using profile::RunSpread;
 using profile::RunSpreads;
 
-constexpr uint64_t kLongestHistory = 64 << 20;
-constexpr size_t kNewest = 200;    // records that count
-constexpr size_t kNewestOwn = 10;  // of these, of one program
-constexpr double kMost = 1000;     // of a number that can be used
+constexpr uint64_t kBytesRead = 1 << 18;  // at the end of the file
+constexpr size_t kNewest = 200;           // records that count
+constexpr size_t kNewestOwn = 10;         // of these, of one program
+// Greater numbers cannot be those of a profile.
+constexpr double kMostRelative = 10, kMostFreedom = 100;
 
 json ToJson(const RunSpread& spread) { return json::array({spread.relative, spread.freedom}); }
 
@@ -32,8 +35,8 @@ RunSpread SpreadIn(const JsonFields& fields, const char* name) {
   if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number() || !pair[1].is_number())
     return {};
   const RunSpread spread = {pair[0].get<double>(), pair[1].get<double>()};
-  const bool is_usable = spread.relative >= 0 && spread.relative < kMost && spread.freedom > 0 &&
-                         spread.freedom < kMost;
+  const bool is_usable = spread.relative >= 0 && spread.relative < kMostRelative &&
+                         spread.freedom >= 1 && spread.freedom < kMostFreedom;
   return is_usable ? spread : RunSpread{};
 }
 
@@ -85,7 +88,8 @@ RunSpread Usual(std::span<const RunRecord> history, std::span<const RunRecord> o
 
 uint64_t ProgramId(const std::vector<std::string>& command) {
   Fingerprint parts;
-  for (size_t i = 0; i < command.size(); ++i) parts[fmt::format("{:06}", i)] = command[i];
+  for (size_t i = 0; i < command.size(); ++i)
+    parts[fmt::format("{:06}", i)] = profile::CleanText(command[i]);
   return Hash(parts);
 }
 
@@ -95,7 +99,10 @@ std::vector<RunRecord> ReadHistory() {
   const profile::ReaderFile file(AT_FDCWD, HistoryPath().c_str());
   std::vector<RunRecord> records;
   if (!file.exists()) return records;
-  std::istringstream lines(file.ReadAll(kLongestHistory));
+  const uint64_t bytes = std::min(file.size(), kBytesRead);
+  std::string text(bytes, '\0');
+  text.resize(file.ReadAt(file.size() - bytes, text.data(), bytes));
+  std::istringstream lines(std::move(text));  // the first line may be the rest of one
   for (std::string line; std::getline(lines, line);) {
     const json value = json::parse(line, nullptr, /*allow_exceptions=*/false);
     const JsonFields fields(value);
@@ -117,17 +124,20 @@ Result<void> AddToHistory(const RunRecord& record) {
                       {"total", ToJson(record.total)},
                       {"share", ToJson(record.share)},
                       {"own_share", ToJson(record.own_share)}};
-  const std::string line = value.dump() + "\n";
-  const Fd file(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  if (file && write(file.get(), line.data(), line.size()) == static_cast<ssize_t>(line.size()))
-    return {};
-  return Fail("cannot write {}: {}", path.string(), ErrnoText());
+  // A line that was written in part only ends with it.
+  const std::string line = "\n" + value.dump() + "\n";
+  const Fd file(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0600));
+  if (!file) return Fail("cannot write {}: {}", path.string(), ErrnoText());
+  const ssize_t written = write(file.get(), line.data(), line.size());
+  if (written == static_cast<ssize_t>(line.size())) return {};
+  return Fail("cannot write {}: {}", path.string(),
+              written < 0 ? ErrnoText() : "only a part was written");
 }
 
 RunSpreads UsualSpreads(std::span<const RunRecord> history, uint64_t program) {
   std::vector<RunRecord> own;
   for (size_t i = history.size(); i-- > 0 && own.size() < kNewestOwn;)
-    if (history[i].program == program) own.push_back(history[i]);
+    if (program != kNoProgram && history[i].program == program) own.push_back(history[i]);
   return {.total = Usual(history, own, &RunSpreads::total, &RunRecord::total),
           .share = Usual(history, own, &RunSpreads::share, &RunRecord::share),
           .own_share = Usual(history, own, &RunSpreads::own_share, &RunRecord::own_share),

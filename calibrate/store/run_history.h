@@ -19,12 +19,15 @@ struct RunRecord {
   profile::RunSpread total, share, own_share;
 };
 
-// Returns a number for the command as typed. The history does not contain the command itself.
+// Returns a number for the command, typed or as profiles have it, with printable words. The history
+// does not contain the command itself.
 uint64_t ProgramId(const std::vector<std::string>& command);
 
 // Returns ${XDG_DATA_HOME:-$HOME/.local/share}/jprof/runs.jsonl, which has one line of JSON for
 // each profile.
 std::filesystem::path HistoryPath();
+
+inline constexpr uint64_t kNoProgram = 0;
 
 // Reads the newest records, oldest first. What cannot be read is skipped.
 std::vector<RunRecord> ReadHistory();

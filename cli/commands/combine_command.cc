@@ -145,8 +145,8 @@ profile::CombinedMeta Describe(const std::vector<Reader>& readers) {
                                 .start = readers.front().meta().start,
                                 .from = "combine",
                                 .command = readers.front().meta().command};
-  meta.usual =
-      calibrate::UsualSpreads(calibrate::ReadHistory(), calibrate::ProgramId(meta.command));
+  // The program's own history may contain these runs.
+  meta.usual = calibrate::UsualSpreads(calibrate::ReadHistory(), calibrate::kNoProgram);
   for (size_t i = 0; i < readers.size(); ++i) {
     const Reader& reader = readers[i];
     profile::Run run = {

@@ -29,7 +29,7 @@ bool IsWide(const model::CombinedView& view) {
 
 std::string TypedCommand(const std::vector<std::string>& command) {
   std::string text;
-  for (const std::string& word : command) text += (text.empty() ? "" : " ") + ShellWord(word);
+  for (const std::string& word : command) text += (text.empty() ? "" : " ") + QuotedWord(word);
   return text.size() <= kLongCommand ? text : ShellWord(command.front()) + " ...";
 }
 
@@ -46,12 +46,12 @@ std::string NextCommand(const model::Combined& combined, const model::CombinedVi
 
 // Keeps how much the runs differed for later profiles, unless one of them ended in another way.
 void Remember(const model::Combined& combined, const model::CombinedView& view) {
-  if (combined.meta.from != "profile" || !view.times->knows_runs()) return;
+  const profile::RunSpreads& found = view.times->found();
+  if (combined.meta.from != "profile" || !(found.total.freedom > 0)) return;
   const auto ended = [&](const model::RunSummary& run) {
     return run.run.exit_status == view.sampled.front().run.exit_status;
   };
   if (!std::ranges::all_of(view.sampled, ended)) return;
-  const profile::RunSpreads& found = view.times->found();
   const auto kept = calibrate::AddToHistory({.program = calibrate::ProgramId(combined.meta.command),
                                              .total = found.total,
                                              .share = found.share,

@@ -19,7 +19,7 @@ void AddTableOptions(CommandLine line, TableChoice& choice) {
 void AddWidthOption(CommandLine line, TextChoice& choice) {
   constexpr uint64_t kMost = 100'000;  // names are shorter
   line.Option("--width", choice.width, "N",
-              "Lines of at most N characters, for which names are shortened (default: the "
+              "Lines of at most N cells of a terminal, for which names are shortened (default: the "
               "terminal's width)")
       .Between(uint64_t{1}, kMost);
 }

@@ -182,15 +182,16 @@ Handlers StartOrSayWhyNot() {
   return InertHandlers();
 }
 
-// Starts the recording once. Other threads wait, because their events count too.
+// Starts the recording once. Other threads wait, because their events count too. A fork that comes
+// before its handler is there would leave a child that waits for a thread that it does not have.
 void StartOnce() {
+  HandleForks();
   State seen = State::kNotStarted;
   if (!state.compare_exchange_strong(seen, State::kStarting)) {
     while (state == State::kStarting) sched_yield();
     return;
   }
   starting = true;
-  HandleForks();
   Use(RunOrWithoutMemory(StartOrSayWhyNot, InertHandlers()));
   starting = false;
   state = State::kStarted;
@@ -287,6 +288,7 @@ void OnLateSleds() {
 [[gnu::constructor]] void AtLoad() {
   expected = getenv(options::kHookOptionsVariable) != nullptr;
   if (!expected) return;
+  HandleForks();  // while there is one thread
   ClearSledHandlers();
   has_sleds = PatchSleds(OnLateSleds);
   if (has_sleds) StartOnce();

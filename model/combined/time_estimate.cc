@@ -10,8 +10,8 @@ namespace {
 
 using profile::RunSpread;
 
-// Runs that follow one another are more alike than runs at other times: of the variance between
-// runs, these parts do not become less by more runs in a row (measured: docs/decisions/0040).
+// Runs that follow one another are more alike than runs at other times: these parts of the variance
+// between runs do not shrink with more runs in a row (docs/decisions/0040).
 constexpr double kTotalDrift = 0.5;
 constexpr double kShareDrift = 0.05;
 
@@ -34,9 +34,10 @@ double Variance(std::span<const double> values) {
   return sum / static_cast<double>(values.size() - 1);
 }
 
-// Returns the numbers of samples of distinct contexts as if all runs had equally many. Left out are
-// contexts with nearly the same number as their caller, which would count one difference between
-// runs several times, and contexts with too few samples.
+// Returns the numbers of samples of distinct contexts as if all runs had equally many. Leaves out
+// contexts with too few samples and, with all contexts below, those with nearly the same number as
+// their caller, which would count one difference between runs several times. Requires that every
+// run has samples.
 RunSamples DistinctContexts(const CombinedTree& tree, Part part) {
   constexpr double kSame = 0.9;
   const size_t runs = tree.runs;
@@ -49,8 +50,7 @@ RunSamples DistinctContexts(const CombinedTree& tree, Part part) {
     const double sum = Sum(samples);
     if (sum < kLeastSamples * static_cast<double>(runs)) continue;
     if (part == Part::kAll && sum > kSame * Sum(tree.AllSamples(tree.contexts[i].parent))) continue;
-    for (size_t run = 0; run < runs; ++run)
-      scaled[run] = whole[run] > 0 ? samples[run] * Mean(whole) / whole[run] : 0;
+    for (size_t run = 0; run < runs; ++run) scaled[run] = samples[run] * Mean(whole) / whole[run];
     found.samples.insert(found.samples.end(), scaled.begin(), scaled.end());
     found.outside.push_back(1 - Mean(scaled) / Mean(whole));
   }
@@ -100,15 +100,25 @@ void Refine(const std::vector<Moments>& moments, double& dispersion, double& squ
   squared = std::max(0.0, squared);
 }
 
+// Returns whether two numbers are equal within what an interval could show.
+bool IsSettled(double before, double after) {
+  return std::abs(after - before) <= 1e-4 * (std::abs(before) + 1e-4);
+}
+
 Variation Fitted(const RunSamples& of, bool both) {
-  constexpr int kSteps = 30;
+  constexpr int kSteps = 200;
   const std::vector<Moments> moments = MomentsOf(of);
-  Variation found = {.contexts = moments.size()};
-  double squared = 0;
-  for (int step = 0; step < kSteps && !moments.empty(); ++step)
-    Refine(moments, found.dispersion, squared, both);
-  found.relative = std::sqrt(squared);
-  return found;
+  double dispersion = 1, squared = 0;
+  for (int step = 0; step < kSteps && !moments.empty(); ++step) {
+    double next_dispersion = dispersion, next_squared = squared;
+    Refine(moments, next_dispersion, next_squared, both);
+    const bool settled = IsSettled(dispersion, next_dispersion) && IsSettled(squared, next_squared);
+    // Half of a whole step, as whole ones can go to and fro between two results.
+    dispersion = std::sqrt(dispersion * next_dispersion);
+    squared = (squared + next_squared) / 2;
+    if (settled) break;
+  }
+  return {.dispersion = dispersion, .relative = std::sqrt(squared), .contexts = moments.size()};
 }
 
 // Combines a spread with the usual one.
@@ -118,6 +128,14 @@ RunSpread With(const RunSpread& usual, const RunSpread& found) {
   const double squares = usual.freedom * usual.relative * usual.relative +
                          found.freedom * found.relative * found.relative;
   return {std::sqrt(squares / freedom), freedom};
+}
+
+// Returns half the interval of the mean number of samples of a run, relative. The time of a run
+// ends between two samples: its number of samples varies by about one.
+double EdgeArm(std::span<const double> samples) {
+  return Sum(samples) > 0
+             ? kDeviations95 / std::sqrt(static_cast<double>(samples.size())) / Mean(samples)
+             : 0;
 }
 
 // Returns half the interval of the mean of `runs` runs in a row, relative.
@@ -139,7 +157,7 @@ TimeModel::TimeModel(const CombinedTree& tree, const profile::RunSpreads& usual)
       spreads_(usual),
       dispersion_(kUsualDispersion) {
   found_ = {.total = {}, .share = {}, .own_share = {}};
-  if (knows_runs() && Sum(all_) > 0) {
+  if (knows_runs() && std::ranges::min(all_) > 0) {
     const double freedom = static_cast<double>(tree.runs) - 1;
     std::vector<double> times;
     for (size_t run = 0; run < tree.runs; ++run) times.push_back(all_[run] * period_ns_[run]);
@@ -155,7 +173,7 @@ TimeModel::TimeModel(const CombinedTree& tree, const profile::RunSpreads& usual)
   spreads_.total = With(usual.total, found_.total);
   spreads_.share = With(usual.share, found_.share);
   spreads_.own_share = With(usual.own_share, found_.own_share);
-  total_arm_ = MeanArm(spreads_.total, tree.runs, kTotalDrift);
+  total_arm_ = std::hypot(MeanArm(spreads_.total, tree.runs, kTotalDrift), EdgeArm(all_));
   all_arm_ = MeanArm(spreads_.share, tree.runs, kShareDrift);
   own_arm_ = MeanArm(spreads_.own_share, tree.runs, kShareDrift);
 }
@@ -184,10 +202,12 @@ Estimate TimeModel::Of(std::span<const double> samples, Part part) const {
 
 Estimate TimeModel::ShareOf(std::span<const double> samples, Part part) const {
   double own = 0, all = 0, share = 0;
+  const auto runs =
+      static_cast<double>(std::ranges::count_if(all_, [](double n) { return n > 0; }));
   for (size_t run = 0; run < samples.size(); ++run) {
     own += samples[run];
     all += all_[run];
-    if (all_[run] > 0) share += samples[run] / all_[run] / static_cast<double>(samples.size());
+    if (all_[run] > 0) share += samples[run] / all_[run] / runs;
   }
   const double dispersion = DispersionOf(own, part);
   const Estimate counted = Wilson(own / dispersion, all / dispersion);

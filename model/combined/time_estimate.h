@@ -6,10 +6,10 @@
 // - counting: of n samples of a run, a context with the share p has about n * p, with a variance of
 //   dispersion * n * p * (1 - p). Timers fire at regular intervals and programs have phases, so the
 //   dispersion is mostly below that of independent samples, 1. It is estimated from all contexts;
-// - the difference between whole runs: the variance of the runs' total times;
-// - the difference of a context's share between runs: its relative standard deviation, of what is
-//   outside the context, is estimated from all contexts. That of a context alone, without the
-//   contexts below, is greater, and is estimated apart.
+// - the difference between whole runs: the variance of the runs' total times, and of one sample;
+// - the difference of a context's share between runs: a share p differs by relative * p * (1 - p),
+//   where `relative` is estimated from all contexts together. The share of a context alone, without
+//   the contexts below, differs more, and has a `relative` of its own.
 // Two runs show little of how much runs differ. So each variance counts together with what earlier
 // profiles of the machine showed (profile::RunSpreads), as in Smyth's moderated variance
 // (Statistical Applications in Genetics and Molecular Biology 3, 2004), with Student's t.
@@ -23,7 +23,7 @@
 
 namespace jprof::model {
 
-// A context alone, or with all contexts below it.
+// Says whether a value is of a context alone or of it with all contexts below.
 enum class Part { kOwn, kAll };
 
 class TimeModel {
@@ -40,9 +40,10 @@ class TimeModel {
   // Returns whether there are several runs. One run alone does not show how much runs differ: its
   // intervals contain the usual difference.
   bool knows_runs() const { return period_ns_.size() > 1; }
-  // What these runs show alone, with one degree of freedom less than there are runs.
+  // Returns what these runs show alone, with one degree of freedom less than there are runs. A
+  // spread without freedom is unknown.
   const profile::RunSpreads& found() const { return found_; }
-  // The same together with the usual spreads: what the intervals are made of.
+  // Returns the same pooled with the usual spreads. The intervals are made of these.
   const profile::RunSpreads& spreads() const { return spreads_; }
   double dispersion() const { return dispersion_; }
   // These are half of the interval of the mean whole time, and half of that of a context's share
@@ -79,7 +80,7 @@ struct Variation {
 // vary no more than in proportion to themselves. Requires at least two runs.
 Variation VariationOf(const RunSamples& of);
 
-// The same if the dispersion is 1.
+// Returns the same for a dispersion of 1.
 Variation SpreadOf(const RunSamples& of);
 
 }  // namespace jprof::model

@@ -16,7 +16,7 @@ struct ThreadGroup {
   size_t threads = 1;
 };
 
-// The group of each thread. Without any, each thread is by itself.
+// Has the group of each thread. If it is empty, each thread is a group of its own.
 struct ThreadGroups {
   std::vector<uint32_t> of_thread;
   std::vector<ThreadGroup> groups;

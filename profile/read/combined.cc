@@ -46,12 +46,13 @@ json ToJson(const RunSpreads& spreads) {
 
 // Reads a spread that intervals can be made of; any other keeps its default.
 void ReadSpread(const JsonFields& fields, const char* name, RunSpread& spread) {
-  constexpr double kMost = 1000;
+  constexpr double kMostRelative = 10, kMostFreedom = 2000;
   RunSpread read;
   const JsonFields values(fields.At(name));
   values.Read("relative", read.relative);
   values.Read("freedom", read.freedom);
-  if (read.relative > 0 && read.relative < kMost && read.freedom > 0 && read.freedom < kMost)
+  if (read.relative > 0 && read.relative < kMostRelative && read.freedom >= 1 &&
+      read.freedom < kMostFreedom)
     spread = read;
 }
 

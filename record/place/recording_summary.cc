@@ -129,7 +129,7 @@ std::string DisplayPath(const fs::path& path) {
   std::error_code failed;
   const fs::path relative = path.lexically_relative(fs::current_path(failed));
   const bool below = !failed && !relative.empty() && *relative.begin() != "..";
-  return ShellWord(below ? relative.string() : path.string());
+  return ShellWord(profile::CleanText(below ? relative.string() : path.string()));
 }
 
 std::string SummaryLine(const fs::path& profile) {

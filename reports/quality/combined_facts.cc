@@ -60,8 +60,8 @@ Findings Unsampled(const CombinedEvidence& of) {
 
 // Returns what the usual differences between runs are known from.
 std::string LearnedFrom(const profile::RunSpreads& usual) {
-  if (usual.profiles == 0) return "that of ten programs on a virtual machine";
-  return fmt::format("learned from {} on this machine",
+  if (usual.profiles == 0) return "known from ten programs on a virtual machine";
+  return fmt::format("known from {} on this machine",
                      Counted(usual.profiles, "earlier profile", "earlier profiles"));
 }
 
@@ -72,13 +72,13 @@ Findings Spread(const CombinedEvidence& of) {
                   100 * spreads.total.relative, 100 * spreads.share.relative);
   if (!of.view.times->knows_runs()) {
     return {{0, kMajor, "one sampled run: how much runs differ is not known",
-             fmt::format("intervals contain the usual difference, {}: {}",
+             fmt::format("intervals contain the difference that is usual, {}: {}",
                          LearnedFrom(of.combined.meta.usual), differ)}};
   }
   return {{spreads.total.relative, Graded(spreads.total.relative, {.minor = 0.2, .major = 0.5}),
            "runs differ by " + differ,
-           fmt::format("by these runs and the usual difference, {}; the intervals contain it, "
-                       "besides counting statistics",
+           fmt::format("pooled from these runs and the usual difference, {}; the intervals "
+                       "contain it, besides counting statistics",
                        LearnedFrom(of.combined.meta.usual))}};
 }
 

@@ -243,11 +243,46 @@ class Runs(unittest.TestCase):
         self.assertEqual(lines[-1], "jprof: next:    " + command)
         self.assertEqual(result.stderr.count("next:"), 1)
 
+    HISTORY = ".local/share/jprof/runs.jsonl"
+
+    def learn(self, records):
+        """Makes these the earlier profiles of the machine."""
+        os.makedirs(os.path.dirname(self.path(self.HISTORY)), exist_ok=True)
+        with open(self.path(self.HISTORY), "w", encoding="ascii") as file:
+            file.writelines(json.dumps(record) + "\n" for record in records)
+
+    def usual(self, profile):
+        with open(self.path(profile + "/runs.json"), encoding="utf-8") as file:
+            return json.load(file)["usual_spread"]
+
+    def test_profiles_learn_how_much_runs_differ(self):
+        self.profile("-o", "first")
+        self.profile("-o", "second")
+        self.profile("-o", "other", command=("java", "Other"))
+        self.assertEqual([self.usual(name)["profiles"] for name in ("first", "second", "other")],
+                         [0, 1, 2])
+        self.assertEqual(self.usual("second")["total"]["freedom"],
+                         self.usual("first")["total"]["freedom"] + 1)
+        self.assertEqual(self.usual("other")["total"]["freedom"],
+                         self.usual("first")["total"]["freedom"])
+        before = os.stat(self.path(self.HISTORY)).st_size
+        self.profile("-o", "alone", "--runs", "1")  # shows no difference
+        self.assertEqual(os.stat(self.path(self.HISTORY)).st_size, before)
+        report = self.jprof("info", "--quality", "alone").stdout
+        self.assertIn("known from 3 earlier profiles on this machine", " ".join(report.split()))
+
+    def test_a_history_that_cannot_be_kept_is_named(self):
+        os.makedirs(self.path(self.HISTORY))
+        result = self.profile()
+        self.assertIn("how much the runs differ is not kept: cannot write", result.stderr)
+        self.ends_with(result, "jprof view App.jprof")
+
     def test_the_next_command_is_the_one_that_helps_most(self):
         self.ends_with(self.profile(), "jprof view App.jprof")
-        made.profile(self.path("made/scs"), mode="scs", metrics=SAMPLES, self_time=3)
-        self.ends_with(self.profile("-o", "few", command=("java", "App", "a b")),
-                       "jprof profile --runs 5 -- java App 'a b'")
+        made.profile(self.path("made/scs"), mode="scs", metrics=SAMPLES, self_time=1)
+        self.ends_with(self.profile("-o", "few", command=("java", "-ea", "App", "a b")),
+                       "jprof profile --runs 5 -- java -ea App 'a b'")
+        self.learn([{"program": 1, "total": [0.9, 19], "share": [0.5, 19]}] * 50)
         self.ends_with(self.profile("-o", "more", "--runs", "5"),
                        "jprof profile --runs 20 -- java App")
         self.ends_with(self.profile("-o", "most", "--runs", "20"), "jprof view most")

@@ -286,16 +286,18 @@ class View(unittest.TestCase):
         """What the page computes (uncertaintyOf in format.ts) against the report's intervals. Where
         a method may have been inlined, the report's extend to its caller's own time."""
         whole = rows[0]["cum_ns"]["value"]
-        of_total, of_share = metric["run_arms"]
+        runs = metric["between_runs"]
         checked = 0
         for row in rows:
             value, count = row["cum_ns"]["value"], sum(row["all_samples"])
             if count < 10 or row["estimated"]:
                 continue
+            outside = 1 - value / whole
+            dispersion = (1 + (runs["dispersion"] - 1) * (1 - 10 / count)) * outside
             per_sample = value / count
-            shift = per_sample * 1.96 ** 2 / 2
-            counting = math.hypot(1.96 * per_sample * math.sqrt(count), shift)
-            arm = value * math.hypot(of_total, of_share * (1 - value / whole))
+            shift = dispersion * per_sample * 1.96 ** 2 / 2
+            counting = math.hypot(1.96 * per_sample * math.sqrt(count * dispersion), shift)
+            arm = value * math.hypot(runs["total"], runs["share"] * outside)
             high = value + math.hypot(counting + shift, arm)
             low = max(0, value - math.hypot(counting - shift, arm))  # no time is below 0
             self.assertLess(high, row["cum_ns"]["high"] + 0.01 * value, row["name"])

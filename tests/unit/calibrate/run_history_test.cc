@@ -1,10 +1,12 @@
 #include "calibrate/store/run_history.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <fstream>
 
+#include "profile/files/printable_text.h"
 #include "tests/unit/temporary_directory.h"
 
 namespace jprof::calibrate {
@@ -39,7 +41,7 @@ TEST(UsualSpreads, FollowTheMachine) {
 TEST(UsualSpreads, OneOddProfileChangesLittle) {
   std::vector<RunRecord> history(30, RecordOf(kOtherProgram, 0.02));
   const double without = UsualSpreads(history, kOurProgram).total.relative;
-  history.push_back(RecordOf(kOtherProgram, 30));
+  history.push_back(RecordOf(kOtherProgram, 9));
   EXPECT_NEAR(UsualSpreads(history, kOurProgram).total.relative / without, 1, 0.15);
 }
 
@@ -95,6 +97,22 @@ TEST_F(RunHistory, TheNewestCount) {
   EXPECT_EQ(ReadHistory().front().program, 1u);
 }
 
+// A long file does not hide what was added last, nor does a line that was written in part.
+TEST_F(RunHistory, TheEndOfTheFileCounts) {
+  Append(std::string(1 << 20, '\0') + "{\"total\":[0.1,");
+  ASSERT_TRUE(AddToHistory(RecordOf(7, 0.1)));
+  const std::vector<RunRecord> read = ReadHistory();
+  ASSERT_EQ(read.size(), 1u);
+  EXPECT_EQ(read[0].program, 7u);
+}
+
+TEST_F(RunHistory, AFifoDoesNotBlock) {
+  std::filesystem::create_directories(HistoryPath().parent_path());
+  ASSERT_EQ(mkfifo(HistoryPath().c_str(), 0600), 0);
+  EXPECT_TRUE(ReadHistory().empty());
+  EXPECT_FALSE(AddToHistory(RecordOf(1, 0.1)));
+}
+
 TEST_F(RunHistory, AFileThatCannotBeWrittenIsNamed) {
   setenv("XDG_DATA_HOME", "/dev/null/x", 1);
   EXPECT_TRUE(ReadHistory().empty());
@@ -107,6 +125,9 @@ TEST(ProgramId, IsOfAllWords) {
   EXPECT_EQ(ProgramId({"java", "Main"}), ProgramId({"java", "Main"}));
   EXPECT_NE(ProgramId({"java", "Main"}), ProgramId({"java", "Main", ""}));
   EXPECT_NE(ProgramId({"java", "a b"}), ProgramId({"java", "a", "b"}));
+  // Profiles have commands with printable words.
+  EXPECT_EQ(ProgramId({"a\nb", "\xff"}),
+            ProgramId({profile::CleanText("a\nb"), profile::CleanText("\xff")}));
 }
 
 }  // namespace

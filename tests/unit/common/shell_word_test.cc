@@ -13,6 +13,9 @@ TEST(ShellWord, IsQuotedWhereItHasToBe) {
   EXPECT_EQ(ShellWord("~"), "'~'");
   EXPECT_EQ(ShellWord(""), "''");
   EXPECT_EQ(ShellWord("-o"), "./-o");
+  EXPECT_EQ(QuotedWord("-cp"), "-cp");
+  EXPECT_EQ(QuotedWord("a b"), "'a b'");
+  EXPECT_EQ(QuotedWord(""), "''");
 }
 
 }  // namespace

@@ -74,6 +74,19 @@ TEST(CombinedTest, FieldsOfAnotherTypeKeepTheirDefaults) {
   EXPECT_EQ(ParsedRuns(R"({"format":1,"runs":{"role":"counted"}})", &damage), CombinedMeta{});
 }
 
+// No interval can be made of such spreads.
+TEST(CombinedTest, AnUnusableSpreadKeepsItsDefault) {
+  for (const char* spread :
+       {R"({"relative":0.05,"freedom":0.001})", R"({"relative":-1,"freedom":3})",
+        R"({"relative":0,"freedom":3})", R"({"relative":1e300,"freedom":3})",
+        R"({"relative":0.1,"freedom":1e300})", R"({"relative":0.1})", R"([0.1,3])", "7"}) {
+    std::string damage;
+    const CombinedMeta meta =
+        ParsedRuns(std::string(R"({"format":1,"usual_spread":{"total":)") + spread + "}}", &damage);
+    EXPECT_EQ(meta.usual, RunSpreads()) << spread;
+  }
+}
+
 TEST(CombinedTest, WhatIsNotAnObjectIsADamage) {
   std::string damage;
   for (const char* text : {"", "7", "[]", "{\"runs\":", "{}}", "{\"start\":1e999}"}) {

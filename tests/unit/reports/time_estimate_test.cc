@@ -65,6 +65,30 @@ TEST(Variation, IsNearlyThatOfChanceAlone) {
   }
 }
 
+// Whole steps of the least squares go to and fro between two results here.
+TEST(Variation, IsSettled) {
+  std::mt19937 random(5);
+  int unsettled = 0;
+  for (int trial = 0; trial < 200; ++trial) {
+    model::RunSamples of = {.runs = 2};
+    for (int context = 0; context < 6 + trial % 35; ++context) {
+      const double mean = 5 * std::pow(100, std::uniform_real_distribution(0.0, 1.0)(random));
+      for (int run = 0; run < 2; ++run)
+        of.samples.push_back(0.6 * Count(random, mean / 0.6 * Factor(random, 0.1)));
+    }
+    const model::Variation found = model::VariationOf(of);
+    // The same contexts twice show the same.
+    model::RunSamples twice = of;
+    twice.samples.insert(twice.samples.end(), of.samples.begin(), of.samples.end());
+    const model::Variation again = model::VariationOf(twice);
+    // One more step from where it ended changes nothing.
+    unsettled += std::abs(again.dispersion - found.dispersion) > 0.01 * found.dispersion ||
+                 std::abs(again.relative - found.relative) > 0.01 * found.relative + 1e-3;
+    EXPECT_GE(found.dispersion, 0.05);
+  }
+  EXPECT_EQ(unsettled, 0);
+}
+
 TEST(Variation, OfNothingIsNone) {
   for (const model::RunSamples& none :
        {model::RunSamples{.runs = 2}, model::RunSamples{.runs = 2, .samples = {0, 0}}}) {
@@ -217,6 +241,15 @@ TEST(TimeModel, NoSamplesAreTimeZeroAndAPositiveHighEnd) {
     EXPECT_NEAR(model.Of(std::vector<double>(runs), model::Part::kAll).high,
                 3.84 * kPeriod / static_cast<double>(runs), 0.02 * kPeriod);
   }
+}
+
+TEST(TimeModel, ARunWithoutSamplesShowsNothing) {
+  const model::CombinedTree tree = TreeOf({{900, 0}, {100, 0}});
+  const model::TimeModel model(tree, kUsual);
+  EXPECT_EQ(model.found().total.freedom, 0);
+  EXPECT_EQ(model.spreads().share, kUsual.share);
+  EXPECT_DOUBLE_EQ(model.ShareOf(std::vector<double>{100, 0}, model::Part::kAll).value, 0.1);
+  EXPECT_DOUBLE_EQ(model.ShareOf(std::vector<double>{1000, 0}, model::Part::kAll).value, 1);
 }
 
 TEST(TimeModel, WithoutAnySampleEverythingIsPossible) {
