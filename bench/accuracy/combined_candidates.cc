@@ -14,7 +14,7 @@
 
 #include "model/combined/combined.h"
 #include "model/combined/shrinkage.h"
-#include "shared/open_combined.h"
+#include "model/open/open.h"
 
 namespace {
 
@@ -288,8 +288,9 @@ void Judge(const Tree& tree) {
 }
 
 Result<void> JudgeProfile(const std::string& directory) {
-  auto combined = jprof::bench::OpenCombined(directory);
+  auto combined = OpenCombined(directory, {});
   if (!combined) return std::unexpected(combined.error());
+  if (combined->sampled.size() < 2) return jprof::WrongUse("{}: needs two sampled runs", directory);
   const auto view = LoadCombined(*combined);
   if (!view) return std::unexpected(view.error());
   const Tree tree(view->tree);

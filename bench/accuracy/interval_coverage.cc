@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -11,7 +12,7 @@
 
 #include "calibrate/store/run_history.h"
 #include "model/combined/combined.h"
-#include "shared/open_combined.h"
+#include "model/open/open.h"
 
 namespace {
 
@@ -53,6 +54,8 @@ struct Judged {
   }
 };
 
+constexpr unsigned kMostRuns = 5;  // of which an interval is judged
+
 constexpr const char* kQuantities[] = {"whole", "time", "share", "alone"};
 using Coverages = std::map<std::string, Judged>;
 
@@ -92,20 +95,18 @@ CombinedTree Pruned(const CombinedTree& tree) {
 class Program {
  public:
   Program(std::string name, const CombinedTree& tree)
-      : name_(std::move(name)), tree_(Pruned(tree)) {}
+      : name_(std::move(name)),
+        tree_(Pruned(tree)),
+        recorded_{size_t{0}, tree.runs / 3, 2 * tree.runs / 3} {
+    for (const size_t first : recorded_) {
+      const CombinedTree pair = RunsOf(tree_, first, 2);
+      spreads_.push_back(TimeModel(pair, {}).found());
+    }
+  }
 
   const std::string& name() const { return name_; }
-
-  // What pairs of runs at these places showed.
-  std::vector<RunRecord> Records(uint64_t id) const {
-    std::vector<RunRecord> records;
-    for (const size_t first : {size_t{0}, tree_.runs / 3, 2 * tree_.runs / 3}) {
-      const CombinedTree pair = RunsOf(tree_, first, 2);
-      const auto found = TimeModel(pair, {}).found();
-      records.push_back({id, found.total, found.share, found.own_share});
-    }
-    return records;
-  }
+  // What the recorded pairs of runs showed.
+  const std::vector<jprof::profile::RunSpreads>& spreads() const { return spreads_; }
 
   Coverages Judge(size_t count, const jprof::profile::RunSpreads& usual, bool skip_records) const {
     Coverages found;
@@ -126,7 +127,7 @@ class Program {
   };
 
   bool IsRecorded(size_t first, size_t count) const {
-    return std::ranges::any_of(std::vector{size_t{0}, tree_.runs / 3, 2 * tree_.runs / 3},
+    return std::ranges::any_of(recorded_,
                                [&](size_t at) { return at + 1 >= first && at < first + count; });
   }
 
@@ -164,6 +165,8 @@ class Program {
 
   std::string name_;
   CombinedTree tree_;
+  std::array<size_t, 3> recorded_;  // the first runs of the pairs in the history
+  std::vector<jprof::profile::RunSpreads> spreads_;
 };
 
 void PrintRow(const std::string& name, const std::vector<std::pair<double, double>>& values) {
@@ -187,7 +190,8 @@ void JudgeAll(const std::vector<Program>& programs, size_t count, const std::str
     std::vector<RunRecord> records;
     for (size_t other = 0; other < programs.size(); ++other) {
       if (history == "none" || (history == "others" && other == i)) continue;
-      std::ranges::copy(programs[other].Records(other), std::back_inserter(records));
+      for (const auto& found : programs[other].spreads())
+        records.push_back({other, found.total, found.share, found.own_share});
     }
     const auto usual = jprof::calibrate::UsualSpreads(records, i);
     Coverages found = programs[i].Judge(count, usual, history == "own");
@@ -221,12 +225,14 @@ int main(int argc, char** argv) {
   if (argc < 2) return WrongUse("no profile");
   std::vector<Program> programs;
   for (const std::string word : std::span(argv + 1, argv + argc)) {
-    auto combined = jprof::bench::OpenCombined(word);
+    auto combined = OpenCombined(word, {});
     if (!combined) return WrongUse(combined.error().message);
+    if (combined->sampled.size() <= kMostRuns)
+      return WrongUse(fmt::format("{}: needs more than {} sampled runs", word, kMostRuns));
     const auto view = LoadCombined(*combined);
     if (!view) return WrongUse(view.error().message);
     programs.emplace_back(std::filesystem::path(word).stem().string(), view->tree);
   }
-  for (const size_t count : {1u, 2u, 3u, 5u})
+  for (const size_t count : {1u, 2u, 3u, kMostRuns})
     for (const char* history : {"none", "others", "own"}) JudgeAll(programs, count, history);
 }

@@ -75,12 +75,7 @@ double ScaleOf(std::span<const RunRecord> history, RunSpread RunSpreads::*usual,
 RunSpread Usual(std::span<const RunRecord> history, std::span<const RunRecord> own,
                 RunSpread RunSpreads::*usual, RunSpread RunRecord::*found) {
   RunSpread learned = {ScaleOf(history, usual, found), (RunSpreads().*usual).freedom};
-  double squares = Squares(learned);
-  for (const RunRecord& record : own) {
-    squares += Squares(record.*found);
-    learned.freedom += (record.*found).freedom;
-  }
-  learned.relative = std::sqrt(squares / learned.freedom);
+  for (const RunRecord& record : own) learned = Pooled(learned, record.*found);
   return learned;
 }
 

@@ -27,7 +27,7 @@ uint64_t ProgramId(const std::vector<std::string>& command);
 // each profile.
 std::filesystem::path HistoryPath();
 
-inline constexpr uint64_t kNoProgram = 0;
+inline constexpr uint64_t kNoProgram = 0;  // has no profiles of its own
 
 // Reads the newest records, oldest first. What cannot be read is skipped.
 std::vector<RunRecord> ReadHistory();

@@ -42,6 +42,7 @@ RunSamples DistinctContexts(const CombinedTree& tree, Part part) {
   constexpr double kSame = 0.9;
   const size_t runs = tree.runs;
   const std::span<const double> whole = tree.AllSamples(0);
+  const double mean = Mean(whole);
   RunSamples found = {.runs = runs};
   std::vector<double> scaled(runs);
   for (size_t i = 1; i < tree.contexts.size(); ++i) {
@@ -50,9 +51,9 @@ RunSamples DistinctContexts(const CombinedTree& tree, Part part) {
     const double sum = Sum(samples);
     if (sum < kLeastSamples * static_cast<double>(runs)) continue;
     if (part == Part::kAll && sum > kSame * Sum(tree.AllSamples(tree.contexts[i].parent))) continue;
-    for (size_t run = 0; run < runs; ++run) scaled[run] = samples[run] * Mean(whole) / whole[run];
+    for (size_t run = 0; run < runs; ++run) scaled[run] = samples[run] * mean / whole[run];
     found.samples.insert(found.samples.end(), scaled.begin(), scaled.end());
-    found.outside.push_back(1 - Mean(scaled) / Mean(whole));
+    found.outside.push_back(1 - Mean(scaled) / mean);
   }
   return found;
 }
@@ -121,15 +122,6 @@ Variation Fitted(const RunSamples& of, bool both) {
   return {.dispersion = dispersion, .relative = std::sqrt(squared), .contexts = moments.size()};
 }
 
-// Combines a spread with the usual one.
-RunSpread With(const RunSpread& usual, const RunSpread& found) {
-  const double freedom = usual.freedom + found.freedom;
-  if (!(freedom > 0)) return usual;
-  const double squares = usual.freedom * usual.relative * usual.relative +
-                         found.freedom * found.relative * found.relative;
-  return {std::sqrt(squares / freedom), freedom};
-}
-
 // Returns half the interval of the mean number of samples of a run, relative. The time of a run
 // ends between two samples: its number of samples varies by about one.
 double EdgeArm(std::span<const double> samples) {
@@ -170,9 +162,9 @@ TimeModel::TimeModel(const CombinedTree& tree, const profile::RunSpreads& usual)
     if (shares.contexts > 0) found_.share = {shares.relative, freedom};
     if (own.contexts > 0) found_.own_share = {own.relative, freedom};
   }
-  spreads_.total = With(usual.total, found_.total);
-  spreads_.share = With(usual.share, found_.share);
-  spreads_.own_share = With(usual.own_share, found_.own_share);
+  spreads_.total = Pooled(usual.total, found_.total);
+  spreads_.share = Pooled(usual.share, found_.share);
+  spreads_.own_share = Pooled(usual.own_share, found_.own_share);
   total_arm_ = std::hypot(MeanArm(spreads_.total, tree.runs, kTotalDrift), EdgeArm(all_));
   all_arm_ = MeanArm(spreads_.share, tree.runs, kShareDrift);
   own_arm_ = MeanArm(spreads_.own_share, tree.runs, kShareDrift);

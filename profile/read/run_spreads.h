@@ -1,6 +1,7 @@
 // How much runs of one program differ, as far as it was known when a combined profile was made.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 namespace jprof::profile {
@@ -11,6 +12,14 @@ struct RunSpread {
   double freedom = 0;
   bool operator==(const RunSpread&) const = default;
 };
+
+// Returns both together: the mean of their variances, weighted by their degrees of freedom.
+inline RunSpread Pooled(const RunSpread& a, const RunSpread& b) {
+  const double freedom = a.freedom + b.freedom;
+  if (!(freedom > 0)) return a;
+  const double squares = a.freedom * a.relative * a.relative + b.freedom * b.relative * b.relative;
+  return {std::sqrt(squares / freedom), freedom};
+}
 
 // The defaults are those of ten programs on a virtual machine (docs/decisions/0040).
 struct RunSpreads {

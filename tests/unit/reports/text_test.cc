@@ -107,6 +107,22 @@ struct MadeTree {
   TestTree nodes;
   std::vector<double> own, all;
   std::vector<NodeIndex> roots;
+
+  // Appends a node; `parent` is kNoNode for a root.
+  void Add(NodeIndex parent, double own_value) {
+    TestNode node;
+    node.parent = parent;
+    node.level = parent == kNoNode ? 0 : nodes[parent].level + 1;
+    if (parent == kNoNode) roots.push_back(static_cast<NodeIndex>(nodes.size()));
+    nodes.push_back(node);
+    own.push_back(own_value);
+  }
+  // Is to be called after the last node.
+  void Finish() {
+    model::LinkNodes(nodes);
+    all = own;
+    model::AddUpNodes(nodes, all);
+  }
 };
 
 // A random tree, in which many nodes have one child and little of their own.
@@ -115,20 +131,12 @@ MadeTree RandomTree(unsigned seed) {
   MadeTree made;
   const size_t count = 1 + random() % 300;
   for (size_t i = 0; i < count; ++i) {
-    TestNode node;
     const bool is_root = i == 0 || random() % 60 == 0;
-    if (!is_root) {
-      node.parent = static_cast<NodeIndex>(random() % 3 == 0 ? random() % i : i - 1);
-      node.level = made.nodes[node.parent].level + 1;
-    } else {
-      made.roots.push_back(static_cast<NodeIndex>(i));
-    }
-    made.nodes.push_back(node);
-    made.own.push_back(random() % 4 == 0 ? static_cast<double>(random() % 100) : 0);
+    NodeIndex parent = kNoNode;
+    if (!is_root) parent = static_cast<NodeIndex>(random() % 3 == 0 ? random() % i : i - 1);
+    made.Add(parent, random() % 4 == 0 ? static_cast<double>(random() % 100) : 0);
   }
-  model::LinkNodes(made.nodes);
-  made.all = made.own;
-  model::AddUpNodes(made.nodes, made.all);
+  made.Finish();
   return made;
 }
 
@@ -227,16 +235,9 @@ TEST(Outline, FitsAScreen) {
 TEST(Outline, SharesAreFineEnoughToFillAScreen) {
   MadeTree made;
   for (NodeIndex i = 0; i <= 100; ++i) {
-    TestNode node;
-    node.parent = i == 0 ? kNoNode : 0;
-    node.level = i == 0 ? 0 : 1;
-    made.nodes.push_back(node);
-    made.own.push_back(i == 0 ? 487 : i <= 8 ? 22 : i <= 20 ? 17 : i <= 29 ? 12 : 2);
+    made.Add(i == 0 ? kNoNode : 0, i == 0 ? 487 : i <= 8 ? 22 : i <= 20 ? 17 : i <= 29 ? 12 : 2);
   }
-  made.roots = {0};
-  model::LinkNodes(made.nodes);
-  made.all = made.own;
-  model::AddUpNodes(made.nodes, made.all);
+  made.Finish();
   const Outline<TestTree> outline(made.nodes, made.roots, {}, made.all,
                                   [](NodeIndex, double) { return false; });
   size_t rows = 0;
@@ -248,17 +249,8 @@ TEST(Outline, SharesAreFineEnoughToFillAScreen) {
 // A recursion whose calls are small, but not all of them together, is not folded away.
 TEST(Outline, ALongChainHidesNoMoreThanAShortOne) {
   MadeTree made;
-  for (NodeIndex i = 0; i < 1000; ++i) {
-    TestNode node;
-    node.parent = i == 0 ? kNoNode : i - 1;
-    node.level = i;
-    made.nodes.push_back(node);
-    made.own.push_back(i == 999 ? 500 : 1);
-  }
-  made.roots = {0};
-  model::LinkNodes(made.nodes);
-  made.all = made.own;
-  model::AddUpNodes(made.nodes, made.all);
+  for (NodeIndex i = 0; i < 1000; ++i) made.Add(i == 0 ? kNoNode : i - 1, i == 999 ? 500 : 1);
+  made.Finish();
   const Outline<TestTree> outline(made.nodes, made.roots, {.min_percent = 5}, made.all,
                                   [](NodeIndex, double) { return false; });
   double last = made.all[0];
