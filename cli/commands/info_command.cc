@@ -89,7 +89,7 @@ Result<void> Run(const std::string& directory, bool json) {
   return out.Finish();
 }
 
-struct Arguments {
+struct InfoArguments {
   std::string directory;
   std::string format = "text";
   bool quality = false;
@@ -112,7 +112,7 @@ Result<void> Explain(const std::string& directory, const TableChoice& table, boo
   return out.Finish();
 }
 
-Result<void> Info(const Arguments& arguments) {
+Result<void> Info(const InfoArguments& arguments) {
   const auto& [directory, format, quality, table, text, line] = arguments;
   const bool json = format == "json";
   if (auto fits = CheckTextOptions(*line, format); !fits) return fits;
@@ -125,7 +125,7 @@ Result<void> Info(const Arguments& arguments) {
 }  // namespace
 
 Action InfoCommand(CommandLine line, const Command&) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<InfoArguments>();
   arguments->line.emplace(line);
   line.Footer(
       "Examples:\n"
