@@ -1,10 +1,8 @@
 // `jprof heap`: reads a heap dump, or takes one of a running JVM, and prints what holds the memory.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -12,12 +10,15 @@
 
 #include "cli/shared/choices.h"
 #include "cli/shared/commands.h"
+#include "cli/shared/opened_heap.h"
 #include "cli/shared/pager.h"
 #include "cli/shared/process_id.h"
 #include "cli/shared/report_options.h"
 #include "cli/shared/usage_error.h"
 #include "common/nearest.h"
+#include "common/shell_word.h"
 #include "heap/analysis/names.h"
+#include "profile/files/printable_text.h"
 #include "record/attach/heap_dump.h"
 #include "record/run/interruption.h"
 #include "reports/heap/heap_report.h"
@@ -34,49 +35,6 @@ struct HeapArguments {
   reports::HeapOptions options;
 };
 
-// Shows the step and its share on a terminal.
-class StepLine {
- public:
-  StepLine() = default;
-  StepLine(const StepLine&) = delete;
-  StepLine& operator=(const StepLine&) = delete;
-  ~StepLine() { End(); }
-
-  void Show(std::string_view step, double share) {
-    std::string text = fmt::format("{} ...", step);
-    if (share > 0) text = fmt::format("{} ... {:.0f} %", step, 100 * share);
-    if (isatty(STDERR_FILENO) == 0 || text == shown_) return;
-    fmt::print(stderr, "\r\x1b[Kjprof: {}", text);
-    std::fflush(stderr);
-    shown_ = std::move(text);
-  }
-  void End() {
-    if (!shown_.empty()) fmt::print(stderr, "\r\x1b[K");
-    shown_.clear();
-  }
-
- private:
-  std::string shown_;
-};
-
-// A heap and the tree of its dominators.
-struct OpenedHeap {
-  heap::Heap heap;
-  heap::DominatorChildren children;
-
-  explicit OpenedHeap(heap::Heap loaded) : heap(std::move(loaded)), children(heap.tree) {}
-};
-
-Result<std::unique_ptr<OpenedHeap>> OpenHeap(const std::string& path,
-                                             const HeapArguments& arguments, StepLine& steps) {
-  const heap::LoadOptions options = {
-      .keep_references = !arguments.path_to.empty(),
-      .progress = [&steps](const char* step, double share) { steps.Show(step, share); }};
-  auto loaded = heap::Load(path, options);
-  if (!loaded) return std::unexpected(loaded.error());
-  return std::make_unique<OpenedHeap>(*std::move(loaded));
-}
-
 // Has the JVM write its heap, which is kept only if -o names a file.
 Result<std::unique_ptr<OpenedHeap>> OpenHeapOf(const HeapArguments& arguments, StepLine& steps) {
   const auto pid = ParsePid(arguments.pid, "jprof ps");
@@ -86,15 +44,16 @@ Result<std::unique_ptr<OpenedHeap>> OpenHeapOf(const HeapArguments& arguments, S
   std::error_code failed;
   if (!arguments.out.empty() && std::filesystem::exists(arguments.out, failed))
     return WrongUse("{} exists; choose another file with -o", arguments.out);
+  const bool keep_references = !arguments.path_to.empty();
   const record::Interruption guard;
   record::HeapDumpFile file(*target);
   steps.Show(fmt::format("process {} writes its heap", *pid), 0);
   if (auto written = file.Write(arguments.all); !written) return std::unexpected(written.error());
   if (!arguments.out.empty()) {
     if (auto kept = file.Keep(arguments.out); !kept) return std::unexpected(kept.error());
-    return OpenHeap(arguments.out, arguments, steps);
+    return OpenHeap(arguments.out, keep_references, steps);
   }
-  auto opened = OpenHeap(file.path(), arguments, steps);
+  auto opened = OpenHeap(file.path(), keep_references, steps);
   if (opened) (*opened)->heap.path = fmt::format("process {}", *pid);
   return opened;
 }
@@ -155,9 +114,8 @@ Result<void> PrintHeapPaged(const HeapArguments& arguments, const PrintHeap& pri
 
 Result<void> PrintOneHeap(const HeapArguments& arguments, const reports::HeapReport* report,
                           const OpenedHeap& opened, StepLine& steps) {
-  const reports::HeapView view = {opened.heap, opened.children, [&steps](double share) {
-                                    steps.Show("reading contents", share);
-                                  }};
+  reports::HeapView view = opened.View();
+  view.progress = [&steps](double share) { steps.Show("reading contents", share); };
   std::vector<bool> nodes;
   if (!arguments.path_to.empty()) {
     auto named = NamedNodes(opened.heap, arguments.path_to);
@@ -170,6 +128,10 @@ Result<void> PrintOneHeap(const HeapArguments& arguments, const reports::HeapRep
       return PrintHeapPath(view, nodes, arguments.path_to, arguments.options, out);
     report != nullptr ? report->print(view, arguments.options, out)
                       : PrintHeapSummary(view, arguments.options, out);
+    if (report == nullptr && arguments.pid.empty()) {
+      out.Print("next      jprof view {}: a map and the tree of what holds the memory\n",
+                ShellWord(profile::CleanText(arguments.file)));
+    }
     steps.End();
     return {};
   });
@@ -196,16 +158,15 @@ Result<void> Run(HeapArguments arguments) {
   const auto report = HeapReportFor(arguments);
   if (!report) return std::unexpected(report.error());
   StepLine steps;
-  auto opened = arguments.pid.empty() ? OpenHeap(arguments.file, arguments, steps)
+  auto opened = arguments.pid.empty() ? OpenHeap(arguments.file, !arguments.path_to.empty(), steps)
                                       : OpenHeapOf(arguments, steps);
   if (!opened) return std::unexpected(opened.error());
   if (arguments.second.empty()) return PrintOneHeap(arguments, *report, **opened, steps);
-  auto second = OpenHeap(arguments.second, arguments, steps);
+  auto second = OpenHeap(arguments.second, /*keep_references=*/false, steps);
   if (!second) return std::unexpected(second.error());
   steps.End();
   return PrintHeapPaged(arguments, [&](reports::Output& out) -> Result<void> {
-    (*report)->print_change({(*opened)->heap, (*opened)->children, {}},
-                            {(*second)->heap, (*second)->children, {}}, arguments.options, out);
+    (*report)->print_change((*opened)->View(), (*second)->View(), arguments.options, out);
     return {};
   });
 }
@@ -232,6 +193,7 @@ std::string HeapFooter() {
          "  jprof heap app.hprof --path-to app.Session     why an object of this class is alive\n"
          "  jprof heap app.hprof --report dominators       the largest objects and their parts\n"
          "  jprof heap before.hprof after.hprof            what has grown\n"
+         "  jprof view app.hprof                           a map of the heap, in the browser\n"
          "  jprof heap app.hprof --report histogram --format csv    all classes, for programs";
 }
 

@@ -108,19 +108,19 @@ Action ViewCommand(CommandLine line, const Command&) {
   auto arguments = std::make_shared<ViewArguments>();
   line.Footer(
       "One file with flame graph, call tree, methods, contexts, plots and, of traces, calls over "
-      "time. It needs no network and can be mailed (docs/VIEW.md). Without -o it is a temporary "
-      "file.\n\n"
+      "time; of a heap dump, a map and the tree of what holds the memory. It needs no network and "
+      "can be mailed (docs/VIEW.md). Without -o it is a temporary file.\n\n"
       "Examples:\n"
       "  jprof view                               the newest profile here, in the browser\n"
       "  jprof view app.jprof -o app.html         only writes the file\n"
       "  jprof view before.jprof after.jprof      two profiles, coloured by difference\n"
       "  jprof view trace.jprof                   a trace of jprof trace, also over time\n"
       "  jprof view app-tprof.jprof               a recording of jprof tprof\n"
-      "  jprof view app.itrace                    a trace of jprof itrace, also over time");
+      "  jprof view app.itrace                    a trace of jprof itrace, also over time\n"
+      "  jprof view app.hprof                     a heap dump: what holds the memory");
   line.Option("PROFILES", arguments->profiles, "PROFILE",
-              "A profile, a recording of tprof or itrace, or two profiles to compare; the "
-              "newest *.jprof "
-              "here if left out");
+              "A profile, a recording of tprof or itrace, a heap dump, or two profiles to compare; "
+              "the newest *.jprof here if left out");
   line.Option("-o,--out", arguments->out, "FILE",
               "Write this file and do not open it; - is stdout");
   line.Flag("--no-open", arguments->no_open, "Do not open the browser");

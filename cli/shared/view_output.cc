@@ -2,11 +2,15 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 
+#include "cli/shared/opened_heap.h"
 #include "cli/shared/output_file.h"
+#include "common/shell_word.h"
 #include "reports/report_list.h"
+#include "reports/view/heap_view.h"
 #include "reports/view/view.h"
 
 namespace jprof::cli {
@@ -44,10 +48,26 @@ Result<void> CheckOutside(const std::vector<std::string>& named, const std::stri
   return {};
 }
 
+// Returns whether it is a file: profiles are directories, and heap dumps are not.
+bool IsFile(const std::string& named) {
+  std::error_code error;
+  return fs::is_regular_file(named, error);
+}
+
 Result<void> WriteOne(const std::string& named, const TableChoice& table, const std::string& out) {
   auto input = OpenNamed(named, table);
   if (!input) return std::unexpected(input.error());
   return WriteTo(out, [&](reports::Output& to) { return PrintView(*input, to); });
+}
+
+Result<void> WriteHeap(const std::string& dump, const std::string& out) {
+  StepLine steps;
+  const auto opened = OpenHeap(dump, /*keep_references=*/false, steps);
+  if (!opened) return std::unexpected(opened.error());
+  steps.Show("making the page", 0);
+  const reports::ViewData data = reports::ViewOf((*opened)->View());
+  steps.End();
+  return WriteTo(out, [&](reports::Output& to) { return data.Print(to); });
 }
 
 Result<void> WriteTwo(const std::vector<std::string>& named, const TableChoice& table,
@@ -64,6 +84,13 @@ Result<void> WriteTwo(const std::vector<std::string>& named, const TableChoice& 
 Result<void> WriteView(const std::vector<std::string>& named, const TableChoice& table,
                        const std::string& out) {
   if (auto outside = CheckOutside(named, out); !outside) return outside;
+  if (std::ranges::any_of(named, IsFile)) {
+    if (named.size() == 1) return WriteHeap(named.front(), out);
+    return WrongUse(
+        "a view of two profiles cannot show a heap dump; compare two dumps with: "
+        "jprof heap {} {}",
+        ShellWord(named[0]), ShellWord(named[1]));
+  }
   if (named.size() > 2) return WrongUse("one profile, or two to compare; not {}", named.size());
   return named.size() == 2 ? WriteTwo(named, table, out) : WriteOne(named.front(), table, out);
 }

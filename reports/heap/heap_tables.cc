@@ -25,27 +25,40 @@ uint64_t AllObjects(const heap::Heap& heap) {
 
 }  // namespace
 
-void HeapHeadText(const heap::Heap& heap, Output& out) {
-  out.Bold(fmt::format("heap      {}\n", profile::CleanText(heap.path)));
-  out.Print("taken     {}, HPROF {}, {}\n",
-            UtcText(static_cast<std::time_t>(heap.header.milliseconds / 1000)),
-            profile::CleanText(heap.header.version), heap::BytesText(heap.file.file_size()));
-  out.Print("live      {} in {} of {}\n", heap::BytesText(LiveBytes(heap)),
-            Counted(heap.tree.reachable, "object", "objects"),
-            Counted(heap.classes.size() - heap::kPrimitiveTypes, "class", "classes"));
+std::vector<std::pair<const char*, std::string>> HeapFacts(const heap::Heap& heap) {
+  std::vector<std::pair<const char*, std::string>> facts = {
+      {"taken", fmt::format("{}, HPROF {}, {}",
+                            UtcText(static_cast<std::time_t>(heap.header.milliseconds / 1000)),
+                            profile::CleanText(heap.header.version),
+                            heap::BytesText(heap.file.file_size()))},
+      {"live",
+       fmt::format("{} in {} of {}", heap::BytesText(LiveBytes(heap)),
+                   Counted(heap.tree.reachable, "object", "objects"),
+                   Counted(heap.classes.size() - heap::kPrimitiveTypes, "class", "classes"))}};
   const uint64_t unreachable = AllObjects(heap) - heap.tree.reachable;
   if (unreachable > 0) {
-    out.Print("garbage   {} in {} that no strong reference leads to\n",
-              heap::BytesText(AllBytes(heap) - LiveBytes(heap)),
-              Counted(unreachable, "object", "objects"));
+    facts.emplace_back("garbage", fmt::format("{} in {} that no strong reference leads to",
+                                              heap::BytesText(AllBytes(heap) - LiveBytes(heap)),
+                                              Counted(unreachable, "object", "objects")));
   }
-  for (const std::string& note : heap.notes) out.Warning("note      " + note + "\n");
+  return facts;
+}
+
+std::vector<std::string> HeapDamages(const heap::Heap& heap) {
+  std::vector<std::string> damages;
   for (const std::string& problem : heap.problems.texts)
-    out.Warning("damaged   " + profile::CleanText(problem) + "\n");
-  if (heap.problems.count > heap.problems.texts.size()) {
-    out.Warning(fmt::format("damaged   and in {} more places\n",
-                            heap.problems.count - heap.problems.texts.size()));
+    damages.push_back(profile::CleanText(problem));
+  if (heap.problems.count > damages.size()) {
+    damages.push_back(fmt::format("and in {} more places", heap.problems.count - damages.size()));
   }
+  return damages;
+}
+
+void HeapHeadText(const heap::Heap& heap, Output& out) {
+  out.Bold(fmt::format("heap      {}\n", profile::CleanText(heap.path)));
+  for (const auto& [label, text] : HeapFacts(heap)) out.Print("{:<10}{}\n", label, text);
+  for (const std::string& note : heap.notes) out.Warning("note      " + note + "\n");
+  for (const std::string& damage : HeapDamages(heap)) out.Warning("damaged   " + damage + "\n");
   out.Text("\n");
 }
 

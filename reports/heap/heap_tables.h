@@ -13,6 +13,11 @@
 
 namespace jprof::reports {
 
+// Returns when and how the dump was taken, and its totals: pairs of a label and a text.
+std::vector<std::pair<const char*, std::string>> HeapFacts(const heap::Heap& heap);
+// Returns what is damaged, in words, the first ones one by one.
+std::vector<std::string> HeapDamages(const heap::Heap& heap);
+
 // Prints the dump and its totals: four lines of text, and one for each thing that is damaged.
 void HeapHeadText(const heap::Heap& heap, Output& out);
 // Writes the same as members of the object "heap", or of `key`.

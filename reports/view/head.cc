@@ -104,6 +104,7 @@ json DescribeMetric(const model::MetricTotals& metric) {
                     {"kind", KindText(metric.info)},
                     {"calibrated", metric.calibrated},
                     {"has_error", metric.calibrated || metric.info.is_samples()}};
+  if (metric.info.kind == profile::Metric::Kind::kExact) described["beside"] = true;
   if (metric.info.is_samples() && metric.info.period.value > 0) {
     described["period"] = metric.info.period.value;
     described["period_unit"] = metric.info.period.unit;

@@ -7,6 +7,7 @@
 #include "reports/compare/compare.h"
 #include "reports/quality/quality_of.h"
 #include "reports/view/head.h"
+#include "reports/view/locks_view.h"
 #include "reports/view/view.h"
 #include "reports/view/views.h"
 
@@ -113,6 +114,11 @@ Result<ViewData> ViewOf(model::Source& source) {
   for (const std::string& thread : ThreadTexts(source.reader))
     data["threads"].push_back(profile::CleanText(thread));
   data["trees"].push_back(Describe(tree, "", data));
+  if (source.reader.meta().is(Mode::kLocks)) {
+    auto locks = model::LoadLocks(source);
+    if (!locks) return std::unexpected(locks.error());
+    AddLocks(*locks, names, data);
+  }
   data["methods"] = data.AddNames(names.all());
   return data;
 }

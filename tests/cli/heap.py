@@ -19,6 +19,7 @@ import unittest
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "e2e"))
 import child  # noqa: E402
 import heap_made  # noqa: E402
+from page import Page  # noqa: E402
 
 JPROF = os.path.abspath(sys.argv.pop(1))
 REPORTS = ("histogram", "loaders", "packages", "dominators", "suspects", "duplicates",
@@ -54,6 +55,9 @@ class Heap(unittest.TestCase):
         self.assertRegex(text, r"(?m)^ +100 +2.40 kB +4.80 kB +\S+ java.lang.String$")
         self.assertRegex(text, r"suspect   class app.Cache holds .* of it in java.lang.Object\[\] "
                                r"0x2000 length 200, with 100 java.lang.String of 4.80 kB")
+
+        self.assertIn("\nnext      jprof view app.hprof: ", text)
+        self.assertNotIn("next", self.heap("app.hprof", "--report", "histogram"))
 
     def test_each_report_in_each_format(self):
         for report in REPORTS:
@@ -143,6 +147,59 @@ class Heap(unittest.TestCase):
         self.assertIn("--pid", self.heap(status=2))
         self.assertIn("did you mean", self.heap("app.hprof", "--report", "histo", status=2))
 
+    def page(self, name):
+        done = child.run([JPROF, "view", name, "-o", "-"], 60, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done)
+        return Page(done.stdout)
+
+    def check_page(self, name):
+        """The page has the sums of the reports: of the whole, of objects, of groups."""
+        page = self.page(name)
+        tree = page.tree()
+        live = self.rows("histogram", name)["heap"]
+        sizes, objects = tree["self"]
+        self.assertEqual(sum(sizes), live["live_bytes"])
+        self.assertEqual(sum(objects), live["live_objects"])
+        retained = list(sizes)
+        for row in reversed(range(len(sizes))):
+            if tree["parent"][row] != 0xffffffff:
+                self.assertLess(tree["parent"][row], row)
+                retained[tree["parent"][row]] += retained[row]
+        labels = page.column(page.header["trees"][0]["columns"]["labels"]).split("\n")
+        of_page = {label.split()[0]: retained[row] for row, label in enumerate(labels) if label}
+        report = self.rows("dominators", name, "--top", "0", "--depth", "100")["dominators"]
+        of_report = {row["id"]: row["retained"] for row in report}
+        self.assertGreater(len(of_page), 0)
+        for number, size in of_page.items():
+            self.assertEqual(size, of_report[number], number)
+        for group, report in zip(page.header["heap"]["groups"],
+                                 (("class", "classes"), ("package", "packages"),
+                                  ("loader", "loaders"))):
+            self.assertEqual(group["by"], report[0])
+            rows = self.rows("histogram" if report[0] == "class" else report[1], name)[report[1]]
+            for key in ("objects", "shallow", "retained"):
+                self.assertEqual(list(page.column(group[key])), [row[key] for row in rows])
+        return page
+
+    def test_a_page_has_the_sums_of_the_reports(self):
+        page = self.check_page(self.write("many.hprof", heap_made.small(20000)))
+        self.assertEqual(page.header["losses"], [])
+        joined = page.column(page.header["trees"][0]["columns"]["joined"])
+        kinds = [chr(letter) for letter in page.tree()["type"]]
+        self.assertIn(("g", 20000), list(zip(kinds, joined)))  # the strings are one row
+        chain = page.header["heap"]["suspects"][0]["chain"]
+        self.assertEqual([link["row"] is None for link in chain], [False] * len(chain))
+        chance = random.Random(2)
+        for size in (1, 20, 300):
+            self.check_page(self.write("shapes.hprof", heap_made.shapes(chance, size)))
+        whole = heap_made.small()
+        self.write("cut.hprof", whole[:len(whole) - 2000])
+        self.assertIn("damaged: the file ends inside a record",
+                      self.page("cut.hprof").header["losses"][0])
+        done = child.run([JPROF, "view", "app.hprof", "cut.hprof", "-o", "-"], 60, cwd=self.folder)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("jprof heap app.hprof cut.hprof", done.stderr)
+
     def test_damage_anywhere(self):
         whole = heap_made.small(20)
         chance = random.Random(1)
@@ -170,6 +227,10 @@ class Heap(unittest.TestCase):
         for form in FORMATS:
             text = self.heap("hostile.hprof", "--report", "histogram", "--format", form)
             self.assertNotIn("\x1b", text)
+        page = self.page("hostile.hprof")
+        self.assertFalse(any("\x1b" in name for name in page.names))
+        self.assertEqual(len(page.names), 1 + max(page.tree()["method"] +
+                         page.column(page.header["heap"]["groups"][2]["name"])))
         huge = struct.pack(">BQIIB", 0x23, 8, 0, 0xffffffff, heap_made.LONG)
         self.write("huge.hprof", heap_made.Dump().bytes + struct.pack(">BII", 0x1c, 0, len(huge))
                    + huge)

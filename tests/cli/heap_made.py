@@ -70,3 +70,21 @@ def small(entries=100):
     for number in (0x100, 0x108, 0x110, 0x118, 0x120, 0x128):
         dump.root(number)
     return dump.finish()
+
+
+def shapes(chance, count):
+    """Nodes that refer to any others, so that some hold many and some lists are long."""
+    dump = Dump()
+    dump.a_class(0x100, "java/lang/Object")
+    dump.a_class(0x108, "app/Node", 0x100, [("next", OBJECT), ("other", OBJECT)])
+    dump.a_class(0x110, "app/part/Leaf", 0x100, [("size", INT)])
+    numbers = [0x1000 + 48 * i for i in range(count)]
+    for i, number in enumerate(numbers):
+        if chance.randrange(3) == 0:
+            dump.instance(number, 0x110, struct.pack(">I", i))
+            continue
+        after = numbers[min(i + 1, count - 1)] if chance.randrange(4) else 0
+        dump.instance(number, 0x108, struct.pack(">QQ", after, chance.choice(numbers)))
+    for number in (0x100, 0x108, 0x110, *numbers[::count // 4 + 1]):
+        dump.root(number)
+    return dump.finish()

@@ -13,6 +13,7 @@
 #include "heap/analysis/names.h"
 #include "heap/analysis/paths.h"
 #include "heap/analysis/suspects.h"
+#include "heap/analysis/tree_cut.h"
 
 namespace {
 
@@ -29,9 +30,20 @@ void CheckSums(const Heap& heap, const DominatorChildren& children) {
   }
 }
 
+void CheckCut(const Heap& heap, const TreeCut& cut) {
+  uint64_t bytes = 0, objects = 0;
+  for (const TreeRow& row : cut.rows) {
+    bytes += row.bytes;
+    objects += row.objects;
+    if (row.parent != kNone && row.parent >= cut.rows.size()) __builtin_trap();
+  }
+  if (bytes != heap.tree.size * Heap::kUnit || objects != heap.tree.reachable) __builtin_trap();
+}
+
 void Analyse(const Heap& heap) {
   const DominatorChildren children(heap.tree);
   CheckSums(heap, children);
+  CheckCut(heap, CutTree(heap, children, {.share = 0.01, .rows = 20, .levels = 5}));
   for (const Grouping& grouping : {ByClass(heap), ByLoader(heap), ByPackage(heap)}) {
     for (const GroupSum& sum : SumGroups(heap, children, grouping))
       if (sum.retained > heap.tree.size * Heap::kUnit) __builtin_trap();

@@ -9,17 +9,8 @@ import { Model } from "./model/model.js";
 import { INITIAL, Store, VIEWS, type Changed, type ViewName } from "./model/state.js";
 import { Summary } from "./summary.js";
 import type { Context, View } from "./view.js";
-import { ContextsView } from "./view_contexts.js";
-import { FlameView } from "./view_flame.js";
-import { MethodsView } from "./view_methods.js";
-import { PlotView } from "./view_plot.js";
-import { TimeView } from "./view_time.js";
-import { TreeView } from "./view_tree.js";
+import { TABS } from "./tabs/tabs.js";
 
-const MAKERS: Record<ViewName, new (context: Context, host: HTMLElement) => View> = {
-  flame: FlameView, tree: TreeView, methods: MethodsView, contexts: ContextsView, plot: PlotView,
-  time: TimeView,
-};
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 
 class App {
@@ -35,8 +26,13 @@ class App {
     this.applyTheme();
     this.summary = new Summary(this.context);
     this.controls = new Controls(this.context);
-    this.tabs = VIEWS.filter((name) => name !== "time" || model.header.timeline);
-    byId("tab-time").hidden = !this.tabs.includes("time");
+    this.tabs = VIEWS.filter((name) => TABS[name].isIn(model));
+    if (model.header.heap) byId("tab-tree").textContent = "Dominators";
+    byId("more").hidden = model.header.heap !== undefined;   // filters are about calls
+    for (const name of VIEWS) byId(`tab-${name}`).hidden = !this.tabs.includes(name);
+    for (const part of document.querySelectorAll<HTMLElement>("#help [data-tab]")) {
+      part.hidden = !this.tabs.some((name) => name === part.dataset.tab);
+    }
     for (const name of this.tabs) {
       byId(`tab-${name}`).addEventListener("click", () => store.set({ view: name }));
     }
@@ -55,7 +51,7 @@ class App {
   /** Returns the tab that is shown. A link may name one that this page does not have. */
   private get view(): ViewName {
     const { view } = this.store.state;
-    return this.tabs.includes(view) ? view : INITIAL.view;
+    return this.tabs.find((one) => one === view) ?? this.tabs[0]!;
   }
   private isDark(): boolean {
     const { theme } = this.store.state;
@@ -83,7 +79,7 @@ class App {
   private updateView(name: ViewName, changed: Changed | null): void {
     const entry = this.views.get(name);
     if (!entry) {
-      const view = new MAKERS[name](this.context, byId(`panel-${name}`));
+      const view = new TABS[name].make(this.context, byId(`panel-${name}`));
       this.views.set(name, { view, missed: new Set() });
       view.update(null);
       return;
@@ -101,7 +97,7 @@ class App {
       tab.setAttribute("aria-selected", String(isShown));
       tab.tabIndex = isShown ? 0 : -1;
     }
-    document.body.dataset.view = name;
+    document.body.classList.toggle("first-tab", name === this.tabs[0]);
   }
 
   private tabKey(event: KeyboardEvent): void {
@@ -131,7 +127,7 @@ class App {
       this.store.set({ view: this.tabs[Number(event.key) - 1]! });
       this.views.get(this.view)!.view.focus();
     } else if (event.key === "t") byId("theme").click();
-    else if (event.key === "f") byId("more").click();
+    else if (event.key === "f" && !byId("more").hidden) byId("more").click();
   }
 
   /** Shows what the tab means, and all keys. */

@@ -32,6 +32,10 @@ type Rgb = [number, number, number];
 export function pixel([r, g, b]: Rgb): number {
   return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 }
+/** Returns the colour of a pixel for a style. */
+export function cssOf(value: number): string {
+  return css([value & 255, (value >> 8) & 255, (value >> 16) & 255]);
+}
 function css([r, g, b]: Rgb): string {
   return `rgb(${r}, ${g}, ${b})`;
 }
@@ -147,6 +151,12 @@ export function byPackage(tree: Tree, names: Names): Grouping {
   const numbering = new Numbering();
   const ofMethod = Int32Array.from(names.texts, (_, method) => numbering.of(names.packageOf(method)));
   return { names: numbering.names, of: (row) => ofMethod[tree.method[row]!]! };
+}
+
+/** Groups rows of a heap dump by class. */
+export function byClass(tree: Tree, names: Names): Grouping {
+  const groups = names.texts.map((_, name) => (names.isClass(name) ? names.short(name) : ""));
+  return { names: groups, of: (row) => tree.method[row]! };
 }
 
 /** Groups rows of tprof by the module above the row. */

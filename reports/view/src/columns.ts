@@ -3,8 +3,10 @@
 import {
   formatError, formatPercent, formatUncertain, formatValue, isWithinError, ofAlone, signed, type Kind,
 } from "./model/format.js";
+import type { ProfileQuantity } from "./model/metrics.js";
 import type { Model } from "./model/model.js";
 import type { Amounts, Tree } from "./model/tree.js";
+import { titlesOf } from "./model/words.js";
 import type { Column } from "./table.js";
 
 /** A column with the values by which it sorts, by id. */
@@ -44,28 +46,40 @@ export function valueColumns(model: Model, source: ColumnSource): ValueColumn[] 
     columns.push(numeric("calls", "calls", "Entries, exact", n,
                          (id) => (n[id] ? formatValue(n[id]!, "", true) : ""), 7.5));
   }
+  const { words } = model;
   if (info.metric) {
-    columns.push(...uncertain("self", name.length > 10 ? "self" : `self ${name}`,
-                              `${name} of it alone, without what it calls`, self,
+    const [own, below] = titlesOf(info.metric);
+    columns.push(...uncertain("self", own, `${name} of it alone, ${words.alone}`, self,
                               source.error(quantity), ofAlone(info)));
     if (oldQuantity >= 0) columns.push(...differences(model, source));
-    columns.push(...uncertain("cum", "cumulative", `${name} with all that it calls`, cum,
+    columns.push(...uncertain("cum", below, `${name} ${words.below}`, cum,
                               source.cumError(quantity), info));
   }
   if (calls >= 0 && info.metric) {
     columns.push(perCallColumn(model, source, calls));
   }
   columns.push({
-    ...numeric("share", "%", `Cumulative ${name} in percent of the whole`, cum,
+    ...numeric("share", "%", `${name} ${words.below}, in percent of the whole`, cum,
                (id) => formatPercent(cum[id]!, total)),
     bar: (id) => Math.max(0, Math.min(1, cum[id]! / total)),
   });
+  for (const q of model.beside) {
+    const other = model.quantities[q]!;
+    const value = amounts.cum(q);
+    columns.push(numeric(`beside.${other.name}`, titleBeside(other), `${other.name} ${words.below}`,
+                         value, (id) => formatValue(value[id]!, other.unit, other.whole)));
+  }
   for (const one of model.computed) {
     const value = model.measures.find((measure) => measure.node === one.node)!.cum(amounts);
     columns.push(numeric(`m.${one.name}`, one.name, one.text, value,
                          (id) => formatValue(value[id]!, one.unit)));
   }
   return columns;
+}
+
+/** Returns what values of a metric with all below the row are called beside those of another one. */
+function titleBeside({ name, metric }: ProfileQuantity): string {
+  return metric?.with_below ?? name;
 }
 
 /** Makes the column per call. For a combined profile, it includes all that a call calls, as its

@@ -16,8 +16,10 @@ function lettersOf(tree: Tree): string[] {
 function section(title: string, terms: [Node, string][]): Node[] {
   if (terms.length === 0) return [];
   return [el("h3", {}, title), el("dl", {}, ...terms.flatMap(([term, meaning]) =>
-    [el("dt", {}, term), el("dd", {}, meaning.charAt(0).toUpperCase() + meaning.slice(1))]))];
+    [el("dt", {}, term), el("dd", {}, meaning)]))];
 }
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 const letter = (one: string) => el("span", { class: `letter t${one}` }, one);
 
@@ -25,8 +27,8 @@ export function showLegend(place: HTMLElement, legend: Legend, tree: Tree): void
   place.replaceChildren(
     ...legend.about.map((text) => el("p", {}, text)),
     ...section("Columns", legend.columns.map(([title, meaning]) =>
-      [el("b", {}, title), meaning])),
+      [el("b", {}, title), capital(meaning)])),
     ...section("Colours", legend.colours.map(({ colour, text }) =>
       [el("i", { class: "swatch", style: `background:${colour}` }), text])),
-    ...section("Letters", lettersOf(tree).map((one) => [letter(one), TYPE_NAMES[one] ?? "other"])));
+    ...section("Letters", lettersOf(tree).map((one) => [letter(one), capital(TYPE_NAMES[one] ?? "other")])));
 }

@@ -17,6 +17,7 @@ function packagesAround(name: string, isJava: boolean): string[] {
 function actionsOf({ model, store }: Context, method: number): Action[] {
   const { names } = model;
   const { collapse, hide } = store.state;
+  if (model.header.heap) return [];   // objects are not code that can be collapsed
   const name = names.of(method);
   const group = names.packageOf(method);
   const actions: Action[] = [];

@@ -1,9 +1,9 @@
 // Shows the top of the page: what was measured, what is missing, and the five hottest methods.
 
-import { byId, el, pair } from "./dom.js";
+import { button, byId, el, pair } from "./dom.js";
 import { callsText } from "./details.js";
 import { formatPercent, formatUncertain, formatValue, ofAlone } from "./model/format.js";
-import { TYPE_NAMES } from "./model/names.js";
+import { CLASS, TYPE_NAMES } from "./model/names.js";
 import { matchedSum } from "./model/search.js";
 import { showQuality } from "./quality.js";
 import type { Changed } from "./model/state.js";
@@ -11,11 +11,36 @@ import { DATA_KEYS, hasAny, type Context } from "./view.js";
 
 const KINDS = {
   tree: "call tree", combined: "exact calls and true times", compare: "comparison",
-  tprof: "ticks by process, thread and module",
+  tprof: "ticks by process, thread and module", heap: "heap dump",
 };
 const HOTTEST = 5;
 
 const callsOf = (calls: number) => `${callsText(calls)}${calls > 0 ? " calls" : ""}`;
+
+/** One of the hottest methods, or of the classes that hold most. */
+interface Hot {
+  title: string;
+  data: string;     // its name in the data
+  name: string;
+  value: string;
+  share: string;    // in percent
+  part: number;     // of the first one, from 0 to 1
+  count: string;
+  letter: string;
+  act(): void;
+}
+
+function hotButton({ title, data, name, value, share, part, count, letter, act }: Hot): HTMLElement {
+  const link = button("", title, act);
+  link.className = "hot";
+  link.dataset.name = data;
+  link.append(el("span", { class: "number" }, value),
+    el("span", { class: "number bar", style: `--part:${100 * part}%` }, `${share} %`),
+    el("span", { class: "number soft" }, count),
+    el("span", { class: letter ? `letter t${letter}` : "", title: TYPE_NAMES[letter] ?? "" }, letter),
+    el("span", { class: "name" }, name));
+  return link;
+}
 
 export class Summary {
   constructor(private readonly context: Context) {
@@ -53,7 +78,11 @@ export class Summary {
       parts.push(["before", formatValue(tree.total(model.oldQuantity), info.unit, info.whole)]);
     }
     if (calls >= 0) parts.push(["calls", formatValue(model.recorded.total(calls), "", true)]);
-    parts.push(["contexts", formatValue(tree.length, "", true)]);
+    for (const q of model.beside) {
+      const other = model.quantities[q]!;
+      parts.push([other.label, formatValue(tree.total(q), other.unit, other.whole)]);
+    }
+    parts.push([model.words.rows, formatValue(tree.length, "", true)]);
     if (model.isFiltered) {
       parts.push(["filter shows", `${formatPercent(model.tree.total(quantity), total)} %`]);
     }
@@ -61,33 +90,62 @@ export class Summary {
   }
 
   private drawHottest(): void {
+    const { header } = this.context.model;
+    const hottest = header.heap ? this.largestClasses() : this.hottestMethods();
+    byId("hottest-title").textContent = header.heap ? "Classes that hold most" : this.hottestTitle();
+    byId("hottest").replaceChildren(...hottest.map((one) => el("li", {}, hotButton(one))));
+  }
+
+  private hottestTitle(): string {
+    const { header, locks, quantities, quantity, base } = this.context.model;
+    const { label } = quantities[quantity]!;
+    if (locks) return `Locks with most ${label}`;
+    if (base.type.includes(CLASS)) return `Classes with most ${label}`;
+    return `Hottest ${header.kind === "tprof" ? "symbols" : "methods"} by ${label} of their own`;
+  }
+
+  /** Returns the calls of a method or, of a class, its objects or how often its locks were taken. */
+  private countOf(id: number): string {
+    const { methods, calls, beside, quantities } = this.context.model;
+    if (methods.type[id] !== CLASS) return calls >= 0 ? callsOf(methods.self(calls)[id]!) : "";
+    const [other] = beside;
+    if (other === undefined) return calls >= 0 ? `${callsText(methods.self(calls)[id]!)} times` : "";
+    const { name, unit, whole } = quantities[other]!;
+    return `${formatValue(methods.self(other)[id]!, unit, whole)} ${unit === "" ? name : ""}`;
+  }
+
+  private hottestMethods(): Hot[] {
     const { model, store } = this.context;
-    const { methods, quantity, calls, names } = model;
+    const { methods, quantity, names } = model;
     const info = model.quantities[quantity]!;
     const self = methods.self(quantity);
     const error = methods.error(quantity);
     const total = model.unfiltered.total(quantity);
     const ids = Array.from(self.keys()).sort((a, b) => self[b]! - self[a]!).slice(0, HOTTEST)
       .filter((id) => self[id]! > 0);
-    const largest = ids.length > 0 ? self[ids[0]!]! : 1;
-    byId("hottest-title").textContent = 
-      `Hottest ${model.header.kind === "tprof" ? "symbols" : "methods"} by ${info.label} ` +
-      "of their own";
-    byId("hottest").replaceChildren(...ids.map((id) => {
+    return ids.map((id) => {
       const method = methods.ids[id]!;
-      const letter = String.fromCharCode(methods.type[id]!);
-      const link = el("button", { type: "button", title: names.shown(method), class: "hot",
-                                  "data-name": names.of(method) },
-        el("span", { class: "number" },
-           formatUncertain(self[id]!, error?.[id] ?? 0, ofAlone(info))),
-        el("span", { class: "number bar", style: `--part:${(100 * self[id]!) / largest}%` },
-           `${formatPercent(self[id]!, total)} %`),
-        el("span", { class: "number soft" },
-           calls >= 0 ? callsOf(methods.self(calls)[id]!) : ""),
-        el("span", { class: `letter t${letter}`, title: TYPE_NAMES[letter] ?? "" }, letter),
-        el("span", { class: "name" }, names.short(method)));
-      link.addEventListener("click", () => store.set({ method, row: -1 }));
-      return el("li", {}, link);
+      return {
+        title: names.shown(method), data: names.of(method), name: names.short(method),
+        value: formatUncertain(self[id]!, error?.[id] ?? 0, ofAlone(info)),
+        share: formatPercent(self[id]!, total), part: self[id]! / self[ids[0]!]!,
+        count: this.countOf(id),
+        letter: String.fromCharCode(methods.type[id]!),
+        act: () => store.set({ method, row: -1 }),
+      };
+    });
+  }
+
+  private largestClasses(): Hot[] {
+    const { model: { groups, names, base }, store } = this.context;
+    const { names: classes, objects, retained } = groups[0]!;   // the largest first
+    const live = base.total(0);
+    return Array.from(classes.subarray(0, HOTTEST), (name, id) => ({
+      title: names.shown(name), data: names.of(name), name: names.short(name),
+      value: formatValue(retained[id]!, "bytes"), share: formatPercent(retained[id]!, live),
+      part: retained[id]! / retained[0]!,
+      count: `${formatValue(objects[id]!, "", true)} objects`, letter: "",
+      act: () => store.set({ method: name, view: "groups" }),
     }));
   }
 
@@ -102,7 +160,8 @@ export class Summary {
       const width = measure.width(tree);
       const { sum, rows } = matchedSum(tree, matches, width);
       output.textContent = `${formatPercent(sum, tree.sumOfRoots(width)) || "0"} % in ` +
-        `${formatValue(matches.count, "", true)} methods, ${formatValue(rows, "", true)} contexts`;
+        `${formatValue(matches.count, "", true)} ${model.words.methods}, ` +
+        `${formatValue(rows, "", true)} ${model.words.rows}`;
     }
     output.classList.toggle("problem", model.problems.search !== "");
   }

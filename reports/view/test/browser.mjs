@@ -5,53 +5,18 @@
 // Exit status 1: an expectation failed, the page reported an error, or it requested something other
 // than a file. 77: there is no Chromium.
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
-import { launch, openPage } from "./chromium.mjs";
+import { openPage } from "./chromium.mjs";
+import { usePage } from "./person.mjs";
 
-const [file, ...rest] = process.argv.slice(2);
-const option = (name) => (rest.includes(name) ? rest[rest.indexOf(name) + 1] : undefined);
-if (!file || file.startsWith("-")) {
-  console.error("usage: browser.mjs FILE.html [--screenshots DIR] [--expect-hottest NAME] " +
-    "[--expect-time]");
-  process.exit(2);
-}
-const shots = option("--screenshots");
-if (shots) mkdirSync(shots, { recursive: true });
+await usePage(async ({ browser, file, url, page, option, rest, check, shot, text, waitForHash,
+                       painted }) => {
+  const isShown = (selector) => page.locator(selector).isVisible();
+  const setField = async (selector, value) => {
+    await page.fill(selector, value);
+    await page.waitForTimeout(300);
+  };
+  let [hottest, hottestShown] = ["", ""];   // in the data, on the page
 
-const browser = await launch();
-const { page, faults, url, context } = await openPage(browser, file);
-const shot = async (name) => {
-  await page.waitForTimeout(250);  // movements end
-  if (shots) await page.screenshot({ path: join(shots, `${name}.png`) });
-};
-const text = (selector) => page.locator(selector).innerText();
-const isShown = (selector) => page.locator(selector).isVisible();
-const check = async (name, run) => {
-  await run();
-  assert.deepEqual(faults, [], name);
-  console.log(`ok ${name}`);
-};
-/** The address follows the state with a delay. */
-const waitForHash = (pattern, expected = true) => page.waitForFunction(
-  ([source, wanted]) => new RegExp(source).test(decodeURIComponent(location.hash)) === wanted,
-  [pattern.source, expected], { timeout: 10000 });
-const setField = async (selector, value) => {
-  await page.fill(selector, value);
-  await page.waitForTimeout(300);
-};
-/** How many pixels of a tab's main canvas have another colour than its last one. */
-const painted = (panel = "flame") => page.evaluate((name) => {
-  const canvas = document.querySelector(`#panel-${name} canvas:not(.upper)`);
-  const pixels = new Uint32Array(canvas.getContext("2d")
-    .getImageData(0, 0, canvas.width, canvas.height).data.buffer);
-  let count = 0;
-  for (const pixel of pixels) if (pixel !== pixels[pixels.length - 1]) ++count;
-  return count;
-}, panel);
-
-let [hottest, hottestShown] = ["", ""];   // in the data, on the page
-try {
   await check("first screen: total, losses, five hottest methods, flame graph", async () => {
     await shot("01-first-screen");
     assert.notEqual(await text("#title"), "");
@@ -366,7 +331,4 @@ try {
     await shot("17-print");
     await page.emulateMedia({ media: "screen" });
   });
-} finally {
-  await context.close();
-  await browser.close();
-}
+});

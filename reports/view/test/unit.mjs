@@ -16,7 +16,7 @@ const out = mkdtempSync(join(tmpdir(), "jprof-view-"));
 after(() => rmSync(out, { recursive: true }));
 const MODULES = ["data", "tree", "names", "expression", "filter", "derive", "methods", "metrics",
                  "search", "statistics", "format", "link", "state", "order", "model", "columns",
-                 "timeline", "time_canvas", "regroup"];
+                 "timeline", "time_canvas", "regroup", "squarify", "heap", "words", "locks"];
 const OUTSIDE = ["columns", "time_canvas"];   // of src/model
 const pathOf = (name) =>
   join(here, "..", "src", OUTSIDE.includes(name) ? "" : "model", `${name}.ts`);
@@ -461,8 +461,36 @@ test("names: only those of Java methods are converted, by the kind of the frame"
     return texts.map((_, method) => names.shown(method));
   };
   for (const type of "IJRLWN ") assert.deepEqual(learned([jvm], type), [FORMS[0][1]], type);
-  for (const type of "FKOTPMS-") assert.deepEqual(learned([jvm], type), [jvm], type);
+  for (const type of "FKOTPMS") assert.deepEqual(learned([jvm], type), [jvm], type);
   for (const type of "IJRLWN ") assert.deepEqual(learned(OTHERS, type), OTHERS, type);
+});
+
+// Names of classes as the JVM has them, and in the forms full, short, jvm. The forms are those of
+// model/tree/readable_name.h.
+const CLASSES = [
+  ["java/util/Map$Entry", "java.util.Map$Entry", "Map$Entry", "java/util/Map$Entry", "java.util"],
+  ["Main", "Main", "Main", "Main", ""],
+  ["[C", "char[]", "char[]", "CHAR[]", ""],
+  ["[[J", "long[][]", "long[][]", "LONG[][]", ""],
+  ["[Ljava/lang/String;", "java.lang.String[]", "String[]", "java/lang/String[]", "java.lang"],
+  ["[Q", "[Q", "[Q", "[Q", ""],
+];
+
+test("names: classes of objects", () => {
+  const names = new view.Names(CLASSES.map(([text]) => text).join("\n"));
+  names.learnClasses(Uint32Array.from(CLASSES.keys()));
+  CLASSES.forEach(([text, full, short, jvm, group], name) => {
+    for (const [form, expected] of Object.entries({ full, short, jvm })) {
+      names.form = form;
+      assert.equal(names.shown(name), expected);
+    }
+    assert.equal(names.short(name), short);
+    assert.equal(names.packageOf(name), group);
+    for (const one of [text, full]) {
+      const pattern = one.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+      assert.equal(view.search(names, `^${pattern}$`).methods[name], 1, one);
+    }
+  });
 });
 
 test("names: jitted methods of tprof, and modules above symbols", () => {
@@ -598,7 +626,7 @@ test("numbers: units, separators, intervals", () => {
   assert.deepEqual([-1e-9, 0.5, 1].map((part) => view.formatPercent(part, 1)),
                    ["0.00", "50.0", "100"]);
   assert.equal(view.formatValue(NaN, "ns"), "");
-  assert.equal(view.formatValue(1536, "bytes"), "1.50 KiB");
+  assert.equal(view.formatValue(1536, "bytes"), "1.54 kB");
   const measured = { unit: "ns", whole: false, independent: false };
   const sampled = { unit: "ns", whole: false, independent: true };
   const samples = { unit: "samples", whole: true, independent: true };
@@ -686,6 +714,69 @@ test("percentile: of the values above 0", () => {
   const values = Float64Array.from({ length: 1000 }, (_, i) => 1 + (i * 7) % 1000);
   assert.equal(view.percentile(values, 0.99), 990);
   assert.equal(view.percentile(values, 0.5), 500);
+});
+
+test("squarify: parts have their areas, stay inside, and do not overlap", () => {
+  const next = random(4);
+  for (let round = 0; round < 200; ++round) {
+    const count = 1 + Math.floor(12 * next());
+    const sizes = Array.from({ length: count }, () => 1 + 1000 * next() ** 5).sort((a, b) => b - a);
+    const box = { x: 10 * next(), y: 10 * next(), width: 1 + 99 * next(), height: 1 + 99 * next() };
+    const parts = view.squarify(sizes, box);
+    const scale = box.width * box.height / sum(sizes);
+    parts.forEach((part, i) => {
+      near(part.width * part.height, sizes[i] * scale, "area");
+      assert.ok(part.x >= box.x - 1e-6 && part.y >= box.y - 1e-6);
+      assert.ok(part.x + part.width <= box.x + box.width + 1e-6);
+      assert.ok(part.y + part.height <= box.y + box.height + 1e-6);
+      for (const other of parts.slice(0, i)) {
+        const common = (from, size) => Math.min(part[from] + part[size], other[from] + other[size]) -
+          Math.max(part[from], other[from]);
+        assert.ok(common("x", "width") < 1e-6 || common("y", "height") < 1e-6, "overlap");
+      }
+    });
+  }
+  assert.deepEqual(view.squarify([], { x: 0, y: 0, width: 9, height: 9 }), []);
+  const square = view.squarify([1, 1, 1, 1], { x: 0, y: 0, width: 8, height: 8 });
+  for (const { width, height } of square) assert.deepEqual([width, height], [4, 4]);
+});
+
+test("heap: what tells rows from others of their class", () => {
+  const tree = new Tree({
+    parent: Uint32Array.of(NO_ROW, 0, 0, 0), method: Uint32Array.of(0, 0, 0, 1), thread: null,
+    type: Uint8Array.from("ocgx", (letter) => letter.charCodeAt(0)), errors: [null],
+    selfs: [Float64Array.of(1, 2, 3, 4)], labels: ["0x10 \"a\"", "", "", ""],
+    joined: Float64Array.of(1, 1, 12345, 2),
+  }, [false]);
+  const texts = rowsOf(tree).map((row) =>
+    view.withLabel(["a.", row === 3 ? "others" : "B", ""], tree, row).join(""));
+  assert.deepEqual(texts, ['a.B 0x10 "a"', "class a.B", "a.B (12,345)", "a.others (2)"]);
+  assert.deepEqual(view.withLabel(["", "m", "()"], TREES[0], 3), ["", "m", "()"]);
+});
+
+test("locks: what JLM computes, and who waits for whom", () => {
+  const counts = { gets: 30, nonrec: 20, rec: 10, slow: 5, wait_ns: 70, hold_ns: 200 };
+  const locks = {
+    timed: true, elapsed_ns: 1000, contexts: [], cycles: [], cycles_all: 0,
+    locks: [[3, 9], [], [5]].map((times, name) => ({ ...counts, name, contexts: [], contexts_all: 0,
+      waits: times.map((time) => ({ waiter: 0, owner: null, count: 1, time_ns: time })),
+      waits_all: times.length })),
+  };
+  assert.equal(view.missPercent(counts), 25);
+  assert.equal(view.utilisation(counts, locks), 20);
+  assert.equal(view.meanHold(counts), 10);
+  assert.ok(Number.isNaN(view.missPercent({ ...counts, nonrec: 0 })));
+  assert.deepEqual(view.pairsOf(locks).map((one) => [one.time_ns, one.lock]), [[9, 0], [5, 2], [3, 0]]);
+  assert.deepEqual(view.pairsOf(locks, 2).map((one) => one.time_ns), [5]);
+  assert.deepEqual(view.pairsOf(locks, 1), []);
+});
+
+test("link: a page begins with its first tab", () => {
+  const names = namesOf(["A.a()V"]);
+  assert.equal(view.toLink(view.INITIAL, names), "");
+  assert.equal(view.toLink({ ...view.INITIAL, row: 3 }, names), "#row=3");
+  assert.equal(view.toLink({ ...view.INITIAL, view: "tree", row: 3 }, names), "#view=tree&row=3");
+  assert.equal(view.fromLink("#row=3", names).view, "");
 });
 
 test("ruler: steps of 1, 2 and 5", () => {

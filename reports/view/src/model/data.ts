@@ -22,6 +22,9 @@ export interface MetricInfo {
   exact?: boolean;
   has_error?: boolean;
   one_sample?: number;
+  own?: string;         // what a row's value alone is called, if not "self"
+  with_below?: string;  // what it is called with all below the row, if not "cumulative"
+  beside?: boolean;     // tables show it beside the chosen metric
   between_runs?: BetweenRuns;
 }
 
@@ -44,6 +47,8 @@ export interface TreeInfo {
     calls?: Section | null;
     self: Section[];
     error?: (Section | null)[];
+    labels?: Section;   // of a heap dump: what tells a row from others of its class
+    joined?: Section;   // of a heap dump: objects that a row stands for
   };
 }
 
@@ -72,9 +77,39 @@ export interface Quality {
   advice: string;
 }
 
+/** Sums of a heap dump by class, package or loader. Names are indices. */
+export interface GroupInfo {
+  by: "class" | "package" | "loader";
+  name: Section;
+  objects: Section;
+  shallow: Section;
+  retained: Section;
+}
+
+/** An object on the way from a suspect to what it holds; its row, if it has one. */
+export interface Link {
+  text: string;
+  retained: number;
+  row: number | null;
+}
+
+/** What holds much of a heap: an object, or all objects of a class that nothing else holds. */
+export interface Suspect extends Link {
+  chain: Link[];             // from the object to where what it holds spreads
+  chain_left_out: number;
+}
+
+export interface HeapInfo {
+  least: number;             // bytes: what retains less has no row of its own
+  levels: number;            // of the tree at most
+  groups: GroupInfo[];
+  suspect_share: number;     // of the live bytes, from 0 to 1
+  suspects: Suspect[];
+}
+
 export interface Header {
   title: string;
-  kind: "tree" | "combined" | "compare" | "tprof";
+  kind: "tree" | "combined" | "compare" | "tprof" | "heap";
   facts: [string, string][];
   losses: string[];
   notes: string[];
@@ -86,6 +121,8 @@ export interface Header {
   methods: Section;
   annotations?: Section | null;
   timeline?: TimelineInfo;
+  heap?: HeapInfo;
+  locks?: Section;   // JSON: model/locks.ts
 }
 
 const MAGIC = 0x3156504a;  // 'J','P','V','1'

@@ -20,7 +20,7 @@ function significant(value: number): string {
 }
 
 const TIMES: [number, string][] = [[1e9, "s"], [1e6, "ms"], [1e3, "us"]];
-const BYTES: [number, string][] = [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]];
+const BYTES: [number, string][] = [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"]];
 
 function scaled(value: number, units: [number, string][], base: string): string {
   for (const [size, name] of units) {

@@ -11,7 +11,7 @@ const ENUMS = {
   layout: ["calls", "callers", "sandwich"],
   order: ["heavy", "file"],
   grow: ["down", "up"],
-  colour: ["", "type", "package", "difference"],
+  colour: ["", "type", "package", "class", "difference"],
   names: NAME_FORMS,
   theme: ["", "light", "dark"],
 } as const;
@@ -31,14 +31,15 @@ export function toLink(state: Readonly<State>, names: Names): string {
     } else if (key === "marked") state.marked.forEach((one) => parts.append(key, names.of(one)));
     else parts.set(key, String(value));
   }
-  return parts.toString() === "" && state.view === "flame" ? "" : `#${withView(parts, state)}`;
+  return parts.toString() === "" ? "" : `#${withView(parts, state)}`;
 }
 
 function withView(parts: URLSearchParams, state: Readonly<State>): string {
   parts.delete("view");
   // The link is more readable where the address allows these characters.
   const rest = parts.toString().replaceAll("%2F", "/").replaceAll("%3A", ":");
-  return `view=${state.view}${rest ? `&${rest}` : ""}`;
+  const view = state.view && `view=${state.view}`;
+  return [view, rest].filter((part) => part !== "").join("&");
 }
 
 /** Returns the state that a link sets. Unknown parts are ignored. */

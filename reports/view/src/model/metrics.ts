@@ -68,6 +68,8 @@ export function readTree(file: DataFile): { tree: Tree; quantities: ProfileQuant
   const tree: Tree = new Tree({
     parent: file.u32(first.parent!), method: file.u32(first.method!), type: file.u8(first.type!),
     thread: first.thread ? file.u32(first.thread) : null, selfs, errors,
+    ...(first.labels && first.joined
+      ? { labels: file.text(first.labels).split("\n"), joined: file.f64(first.joined) } : {}),
   }, quantities.map((one) => one.independent));
   return { tree, quantities };
 }

@@ -10,12 +10,16 @@ import {
   callsOf, compute, defaultQuantity, measures, oldOf, readTree,
   type Computed, type Measure, type ProfileQuantity,
 } from "./metrics.js";
-import { learnFrameKinds, Names } from "./names.js";
+import { formatPercent, formatValue } from "./format.js";
+import { readGroups, withLabel, type Groups } from "./heap.js";
+import { readLocks, type Locks } from "./locks.js";
+import { learnFrameKinds, Names, type Parts } from "./names.js";
 import { mappingOf, regrouped, type Mapping, type Regrouped } from "./regroup.js";
 import { search, type Matches } from "./search.js";
 import type { State } from "./state.js";
 import { Timeline } from "./timeline.js";
 import type { Tree } from "./tree.js";
+import { wordsOf, type Words } from "./words.js";
 
 export interface Problems {
   search: string;
@@ -34,6 +38,9 @@ export class Model {
   readonly names: Names;
   readonly quantities: ProfileQuantity[];
   readonly base: Tree;
+  readonly groups: Groups[];   // of a heap dump
+  readonly locks: Locks | null;
+  readonly words: Words;
   readonly problems: Problems = { search: "", filter: "", metrics: [] };
   private readonly allThreads: number;
   private readonly kept = new Map<string, { key: string; value: unknown }>();
@@ -44,11 +51,33 @@ export class Model {
     this.allThreads = this.names.add("(all threads)");
     ({ tree: this.base, quantities: this.quantities } = readTree(file));
     this.names.learn(this.base);
+    this.groups = (this.header.heap?.groups ?? []).map((info) => readGroups(file, info));
+    this.locks = readLocks(file);
+    this.words = wordsOf(this.header.kind);
+    const classes = this.groups.find(({ by }) => by === "class");
+    if (classes) this.names.learnClasses(classes.names);
     if (this.header.kind === "tprof") learnFrameKinds({ L: "source line" });
   }
 
   get state(): Readonly<State> {
     return this.store.state;
+  }
+
+  /** Returns the name of a row in the form that the user chose. */
+  rowParts(tree: Tree, row: number): Parts {
+    return withLabel(this.names.parts(tree.method[row]!), tree, row);
+  }
+  /** Returns from which size on objects of a heap dump have rows of their own. */
+  get leastText(): string {
+    const { heap } = this.header;
+    if (!heap) return "";
+    return `Objects below ${formatValue(heap.least, "bytes")} ` +
+      `(${formatPercent(heap.least, this.base.total(0))} %) are joined by class.`;
+  }
+  /** Returns the numbers of the metrics that tables show beside the chosen one. */
+  get beside(): number[] {
+    return Array.from(this.quantities.keys()).filter((q) =>
+      q !== this.quantity && this.quantities[q]!.metric?.beside);
   }
 
   get computed(): Computed[] {

@@ -26,6 +26,10 @@ const PRIMITIVES: Record<string, string> = {
 /** Rows with these letters are Java methods. Those of a comparison have a blank in place of a
  * letter: there, a name is a Java method's if all of it is as the JVM writes them. */
 const JAVA_LETTERS = "IJRLWN ";
+/** Rows with these letters are classes of objects: of a profile, and of a heap dump (words.ts). */
+const CLASS_LETTERS = "-ocg";
+export const CLASS = 45;   // the letter - of a class in a profile
+const ARRAY = new RegExp(`^\\[+(?:[BCDFIJSZ]|L[^;()]+;)$`);
 const JITTED = "JITCODE";   // the module of compiled Java methods in tprof
 const MODULE = /^(?:vmlinux|\[[^\]]*\]|[^\s(]+?\.so(?:\.\d+)*)(?=[.+]|$)/;
 const PROGRAM = /^[^\s.+(]+(?=[.+])/;
@@ -49,6 +53,19 @@ function typeText(field: string): string {
   const base = field.replace(/^\[+/, "");
   const name = PRIMITIVES[base] ?? base.slice(Math.max(1, base.lastIndexOf("/") + 1), -1);
   return name + "[]".repeat(field.length - base.length);
+}
+
+/** Returns a class's package and name. In the JVM's form an array of a primitive type is `CHAR[]`, as
+ * the reports have it. */
+function classParts(text: string, form: NameForm): Parts {
+  const base = ARRAY.test(text) ? text.replace(/^\[+/, "") : "";
+  const dimensions = base === "" ? "" : "[]".repeat(text.length - base.length);
+  const primitive = PRIMITIVES[base];
+  if (primitive) return ["", (form === "jvm" ? primitive.toUpperCase() : primitive) + dimensions, ""];
+  const name = base === "" ? text : base.slice(1, -1);
+  const slash = name.lastIndexOf("/") + 1;
+  const path = form === "short" ? "" : name.slice(0, slash);
+  return [form === "jvm" ? path : path.replaceAll("/", "."), name.slice(slash) + dimensions, ""];
 }
 
 /** Returns a test of whether a package or module is the wanted one, or a package in it. `wanted` is
@@ -90,6 +107,10 @@ export class Names {
       if (type[row] === 83) this.learnSymbol(name, this.of(method[parent[row]!]!));  // S
     }
   }
+  /** Notes that these names are of classes. */
+  learnClasses(names: Uint32Array): void {
+    for (const name of names) this.letters[name] ??= CLASS_LETTERS.charCodeAt(0);
+  }
   private learnSymbol(name: number, module: string): void {
     if (module === JITTED) this.letters[name] = JAVA_LETTERS.charCodeAt(0);
     else this.packages[name] = module.slice(module.lastIndexOf("/") + 1);
@@ -120,7 +141,12 @@ export class Names {
   isMethod(method: number): boolean {
     return method < this.given && !isContainer(this.letters[method] ?? 0);
   }
+  /** Returns whether rows with this name are classes of objects. */
+  isClass(method: number): boolean {
+    return CLASS_LETTERS.includes(String.fromCharCode(this.letters[method] ?? 0));
+  }
   private inForm(method: number, form: NameForm): Parts {
+    if (this.isClass(method)) return classParts(this.of(method), form);
     const java = this.java(method);
     if (!java) return ["", this.of(method), ""];
     const { path, main, descriptor } = java;
@@ -138,12 +164,14 @@ export class Names {
   }
   /** Returns `Class.method`, without package and arguments; of a module's file only its name. */
   short(method: number): string {
+    if (this.isClass(method)) return this.inForm(method, "short").join("");
     const text = this.of(method);
     const isModule = this.letters[method] === 77;   // M
     return this.java(method)?.main ?? (isModule ? text.slice(text.lastIndexOf("/") + 1) : text);
   }
   /** Returns the name in each form, and the full one without arguments. */
   forms(method: number): string[] {
+    if (this.isClass(method)) return [this.of(method), this.inForm(method, "full").join("")];
     if (!this.java(method)) return [this.of(method)];
     const [path, main, after] = this.inForm(method, "full");
     return [this.of(method), path + main + after, path + main, main];
@@ -151,7 +179,8 @@ export class Names {
   /** Returns whether the pattern finds the method by the JVM's name or by that in source code. */
   matches(method: number, pattern: RegExp): boolean {
     return pattern.test(this.of(method)) ||
-        (this.java(method) !== null && pattern.test(this.inForm(method, "full").join("")));
+        ((this.isClass(method) || this.java(method) !== null) &&
+         pattern.test(this.inForm(method, "full").join("")));
   }
 
   /** Returns `java.util`, the module of a native symbol, or "" if there is neither. */
@@ -159,6 +188,7 @@ export class Names {
     return this.packages[method] ??= this.findPackage(method);
   }
   private findPackage(method: number): string {
+    if (this.isClass(method)) return classParts(this.of(method), "full")[0].slice(0, -1);
     const java = this.java(method);
     if (java) return java.path.slice(0, -1).replaceAll("/", ".");
     const isFunction = this.letters[method] === 70;  // F

@@ -2,16 +2,18 @@
 
 import type { NameForm } from "./names.js";
 
-export const VIEWS = ["flame", "tree", "methods", "contexts", "plot", "time"] as const;
+/** All tabs, from left to right. A page has those that tabs/tabs.ts lists for its data. */
+export const VIEWS = ["treemap", "locks", "flame", "tree", "classes", "groups", "suspects", "methods",
+                      "contexts", "plot", "time"] as const;
 export type ViewName = typeof VIEWS[number];
 
 export interface State {
-  view: ViewName;
+  view: ViewName | "";                   // "": the first tab
   measure: string;                       // its label, or "" for the first metric
   layout: "calls" | "callers" | "sandwich";
   order: "heavy" | "file";
   grow: "down" | "up";
-  colour: "" | "type" | "package" | "difference";   // "": what fits the profile
+  colour: "" | "type" | "package" | "class" | "difference";   // "": what fits the profile
   names: NameForm;
   collapse: string[];                    // packages and modules of which each is one frame
   hide: string[];                        // patterns of methods whose frames are removed
@@ -34,7 +36,7 @@ export interface State {
 }
 
 export const INITIAL: State = {
-  view: "flame", measure: "", layout: "calls", order: "heavy", grow: "down", colour: "",
+  view: "", measure: "", layout: "calls", order: "heavy", grow: "down", colour: "",
   names: "full", collapse: [], hide: [], merge: false, row: -1, method: -1, zoom: -1, search: "",
   package: "", thread: "", filter: "", min: 0, metrics: [], filters: [], marked: [], x: "", y: "", logarithmic: true, theme: "",
 };

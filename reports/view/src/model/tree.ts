@@ -43,6 +43,8 @@ export interface TreeColumns {
   thread: Uint32Array | null;
   selfs: Float64Array[];
   errors: (Float32Array | null)[];
+  labels?: string[];       // of a heap dump: model/heap.ts
+  joined?: Float64Array;
 }
 
 export class Tree implements Amounts {

@@ -1,14 +1,19 @@
 // Shows the call tree as a table: rows open and close, siblings sort by any column.
 
-import { sortIds, valueColumns, type ValueColumn } from "./columns.js";
-import { button, el } from "./dom.js";
-import { openMenu } from "./menu.js";
-import { Table } from "./table.js";
-import type { Changed } from "./model/state.js";
-import { NO_ROW, type Tree } from "./model/tree.js";
-import { DATA_KEYS, hasAny, selectRow, type Context, type Legend, type View } from "./view.js";
+import { sortIds, valueColumns, type ValueColumn } from "../columns.js";
+import { button, el } from "../dom.js";
+import { openMenu } from "../menu.js";
+import { Table } from "../table.js";
+import type { Changed } from "../model/state.js";
+import { NO_ROW, type Tree } from "../model/tree.js";
+import { DATA_KEYS, hasAny, selectRow, type Context, type Legend, type View } from "../view.js";
 
 const HOT = 0.25;   // the hot path continues while a child has this part of its parent
+
+const ABOUT_HEAP = ["Each row is an object; rows below it are what only it holds: all of that would be "
+  + "garbage without it. Objects that are too small for rows of their own are joined by class, and "
+  + "the rest is in rows \"others\". What a row retains is the sum of its own size and of what the "
+  + "rows below it retain."];
 
 /** Returns the indentation of a level, in em: less for deep levels, whose names would not fit. */
 function indent(depth: number): number {
@@ -56,8 +61,9 @@ export class TreeView implements View {
 
   legend(): Legend {
     return {
-      about: ["Each row is a method in one calling context; rows below it are what it called there. "
-        + "The letter before a name states how the code ran."],
+      about: this.context.model.header.heap ? ABOUT_HEAP
+        : ["Each row is a method in one calling context; rows below it are what it called there. " +
+           "The letter before a name states how the code ran."],
       columns: this.table.meanings, colours: [],
     };
   }
@@ -71,7 +77,7 @@ export class TreeView implements View {
       if (isFirst) this.open = new Uint8Array(this.tree.length);
       this.makeColumns();
       if (isFirst && row < 0) this.openHot(this.tree.length);
-      this.note.textContent = min > 0 ? `rows below ${min} % are hidden` : "";
+      this.note.textContent = min > 0 ? `rows below ${min} % are hidden` : model.leastText;
     }
     if (row >= 0 && row < this.tree.length && hasAny(changed, ["row"])) this.openPath(row);
     if (hasAny(changed, [...DATA_KEYS, "min", "row"])) this.list();
@@ -84,14 +90,16 @@ export class TreeView implements View {
     const { tree } = this;
     const { depth } = tree;
     this.columns = [
-      { key: "level", title: "lv", help: "Level: 0 the thread", width: "3.5em", value: depth,
+      { key: "level", title: "lv",
+        help: model.header.heap ? "Level: 0 is held by no other object" : "Level: 0 the thread", width: "3.5em", value: depth,
         text: (row) => String(depth[row]) },
       ...valueColumns(model, { amounts: tree, error: (q) => tree.error(q),
                                cumError: (q) => tree.cumError(q), unfiltered: model.unfiltered }),
-      { key: "name", title: "name", help: "Method, in its calling context", value: null,
+      { key: "name", title: "name", value: null,
+        help: model.header.heap ? "The object" : "Method, in its calling context",
         width: "minmax(20em, 1fr)", name: true,
-        text: (row) => model.names.shown(tree.method[row]!),
-        parts: (row) => model.names.parts(tree.method[row]!),
+        text: (row) => model.rowParts(tree, row).join(""),
+        parts: (row) => model.rowParts(tree, row),
         mark: (row) => (model.matches?.methods[tree.method[row]!] ? "match" : "") },
     ];
     if (!this.columns.some((one) => one.key === this.sort.key)) this.sort.key = "share";

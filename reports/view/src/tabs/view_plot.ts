@@ -1,12 +1,12 @@
 // Shows the scatter plot: two quantities over all methods, and their correlation.
 
-import { button, el, methodName, pair, select } from "./dom.js";
-import { formatValue } from "./model/format.js";
-import type { MethodTable } from "./model/methods.js";
-import { isShown, Scatter, type Axis } from "./scatter.js";
-import { correlation } from "./model/statistics.js";
-import type { Changed } from "./model/state.js";
-import { DATA_KEYS, hasAny, type Context, type Legend, type View } from "./view.js";
+import { button, el, methodName, pair, select } from "../dom.js";
+import { formatValue } from "../model/format.js";
+import type { MethodTable } from "../model/methods.js";
+import { isShown, Scatter, type Axis } from "../scatter.js";
+import { correlation } from "../model/statistics.js";
+import type { Changed } from "../model/state.js";
+import { DATA_KEYS, hasAny, type Context, type Legend, type View } from "../view.js";
 
 interface Choice {
   name: string;

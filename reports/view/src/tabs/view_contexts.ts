@@ -1,15 +1,15 @@
 // Shows the contexts of the selected method. Those whose cost per call differs from the method's
 // mean stand out.
 
-import { el } from "./dom.js";
+import { el } from "../dom.js";
 import {
   formatError, formatPercent, formatUncertain, formatValue, INTERVAL, ofAlone, signed,
-} from "./model/format.js";
-import { sortIds, widthOf, type ValueColumn } from "./columns.js";
-import { contexts, type ContextRow } from "./model/methods.js";
-import { Table } from "./table.js";
-import type { Changed } from "./model/state.js";
-import { DATA_KEYS, hasAny, selectRow, type Context, type Legend, type View } from "./view.js";
+} from "../model/format.js";
+import { sortIds, widthOf, type ValueColumn } from "../columns.js";
+import { contexts, type ContextRow } from "../model/methods.js";
+import { Table } from "../table.js";
+import type { Changed } from "../model/state.js";
+import { DATA_KEYS, hasAny, selectRow, type Context, type Legend, type View } from "../view.js";
 
 export class ContextsView implements View {
   private readonly table: Table;

@@ -1,13 +1,13 @@
 // Shows when each call was: the threads one below the other, time from left to right.
 
-import { themeOf } from "./colours.js";
-import { button, el, methodName, pair } from "./dom.js";
-import { formatValue, withSeparators } from "./model/format.js";
-import { TYPE_NAMES } from "./model/names.js";
-import type { Changed } from "./model/state.js";
-import { paintOf, TimeCanvas, TimeInput } from "./time_canvas.js";
-import type { Mark, Timeline } from "./model/timeline.js";
-import { hasAny, type Context, type Legend, type View } from "./view.js";
+import { themeOf } from "../colours.js";
+import { button, el, methodName, pair } from "../dom.js";
+import { formatValue, withSeparators } from "../model/format.js";
+import { TYPE_NAMES } from "../model/names.js";
+import type { Changed } from "../model/state.js";
+import { paintOf, TimeCanvas, TimeInput } from "../time_canvas.js";
+import type { Mark, Timeline } from "../model/timeline.js";
+import { hasAny, type Context, type Legend, type View } from "../view.js";
 
 const HINT = "Wheel to zoom, drag to move, click to select a method, ? for help.";
 

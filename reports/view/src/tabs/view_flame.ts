@@ -2,18 +2,18 @@
 
 import {
   byModule, byPackage, hasOneColour, paintByDifference, paintByGroup, paintByType, themeOf, type Paint,
-} from "./colours.js";
-import { describeRow } from "./details.js";
-import { button, el, select } from "./dom.js";
-import { Flame, type Scene } from "./flame.js";
-import { FlameInput } from "./flame_input.js";
-import { formatValue } from "./model/format.js";
-import { menuButton, openMenu } from "./menu.js";
-import { oldOf } from "./model/metrics.js";
-import { Order } from "./model/order.js";
-import type { Changed, State } from "./model/state.js";
-import { NO_ROW, type Tree } from "./model/tree.js";
-import { DATA_KEYS, hasAny, selectRow, type Context, type Legend, type View } from "./view.js";
+} from "../colours.js";
+import { describeRow } from "../details.js";
+import { button, el, select } from "../dom.js";
+import { Flame, type Scene } from "../flame.js";
+import { FlameInput } from "../flame_input.js";
+import { formatValue } from "../model/format.js";
+import { menuButton, openMenu } from "../menu.js";
+import { oldOf } from "../model/metrics.js";
+import { Order } from "../model/order.js";
+import type { Changed, State } from "../model/state.js";
+import { NO_ROW, type Tree } from "../model/tree.js";
+import { DATA_KEYS, hasAny, selectRow, type Context, type Legend, type View } from "../view.js";
 
 class Pane {
   readonly canvas = el("canvas", { tabindex: 0, role: "img" });

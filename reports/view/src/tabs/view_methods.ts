@@ -1,14 +1,14 @@
 // Shows the flat list of methods, with the callers and callees of the selected one.
 
-import { sortIds, valueColumns, widthOf, type ValueColumn } from "./columns.js";
-import { button, el } from "./dom.js";
-import { formatPercent, formatValue } from "./model/format.js";
-import { edges, type Edge, type MethodTable } from "./model/methods.js";
-import { menuButton, openMenu } from "./menu.js";
-import { Table } from "./table.js";
-import type { Changed } from "./model/state.js";
-import { NO_METHOD } from "./model/tree.js";
-import { DATA_KEYS, hasAny, type Context, type Legend, type View } from "./view.js";
+import { sortIds, valueColumns, widthOf, type ValueColumn } from "../columns.js";
+import { button, el } from "../dom.js";
+import { formatPercent, formatValue } from "../model/format.js";
+import { edges, type Edge, type MethodTable } from "../model/methods.js";
+import { menuButton, openMenu } from "../menu.js";
+import { Table } from "../table.js";
+import type { Changed } from "../model/state.js";
+import { NO_METHOD } from "../model/tree.js";
+import { DATA_KEYS, hasAny, type Context, type Legend, type View } from "../view.js";
 
 export class MethodsView implements View {
   private readonly table: Table;

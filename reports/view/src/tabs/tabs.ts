@@ -1,0 +1,41 @@
+// Lists the tabs, and which pages have them.
+
+import type { Model } from "../model/model.js";
+import { CLASS } from "../model/names.js";
+import type { ViewName } from "../model/state.js";
+import type { Context, View } from "../view.js";
+import { ClassesView } from "./view_classes.js";
+import { ContextsView } from "./view_contexts.js";
+import { FlameView } from "./view_flame.js";
+import { GroupsView } from "./view_groups.js";
+import { LocksView } from "./view_locks.js";
+import { MethodsView } from "./view_methods.js";
+import { PlotView } from "./view_plot.js";
+import { SuspectsView } from "./view_suspects.js";
+import { TimeView } from "./view_time.js";
+import { TreeView } from "./view_tree.js";
+import { TreemapView } from "./view_treemap.js";
+
+interface Tab {
+  make: new (context: Context, host: HTMLElement) => View;
+  isIn(model: Model): boolean;
+}
+
+const always = () => true;
+const isHeap = ({ header }: Model) => header.heap !== undefined;
+const hasCalls = (model: Model) => !isHeap(model);
+const hasObjects = ({ locks, base }: Model) => locks === null && base.type.includes(CLASS);
+
+export const TABS: Record<ViewName, Tab> = {
+  treemap: { make: TreemapView, isIn: isHeap },
+  locks: { make: LocksView, isIn: ({ locks }) => locks !== null },
+  flame: { make: FlameView, isIn: hasCalls },
+  tree: { make: TreeView, isIn: always },
+  classes: { make: ClassesView, isIn: hasObjects },
+  groups: { make: GroupsView, isIn: isHeap },
+  suspects: { make: SuspectsView, isIn: isHeap },
+  methods: { make: MethodsView, isIn: hasCalls },
+  contexts: { make: ContextsView, isIn: hasCalls },
+  plot: { make: PlotView, isIn: hasCalls },
+  time: { make: TimeView, isIn: ({ header }) => header.timeline !== undefined },
+};
