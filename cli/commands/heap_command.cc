@@ -13,6 +13,7 @@
 #include "cli/shared/opened_heap.h"
 #include "cli/shared/pager.h"
 #include "cli/shared/process_id.h"
+#include "cli/shared/profile_source.h"
 #include "cli/shared/report_options.h"
 #include "cli/shared/usage_error.h"
 #include "common/nearest.h"
@@ -21,6 +22,7 @@
 #include "profile/files/printable_text.h"
 #include "record/attach/heap_dump.h"
 #include "record/run/interruption.h"
+#include "reports/heap/allocation_table.h"
 #include "reports/heap/heap_report.h"
 
 namespace jprof::cli {
@@ -28,7 +30,7 @@ namespace {
 
 struct HeapArguments {
   std::optional<CommandLine> line;
-  std::string file, second, pid, out, report, path_to;
+  std::string file, second, pid, out, report, path_to, profile, only;
   std::string format = "text";
   bool all = false;
   TextChoice text;
@@ -112,6 +114,18 @@ Result<void> PrintHeapPaged(const HeapArguments& arguments, const PrintHeap& pri
   return printed ? out.Finish() : printed;
 }
 
+// Prints where the profile that --profile names has seen the objects of the heap allocated.
+Result<void> PrintHeapAllocations(const HeapArguments& arguments, const reports::HeapView& view,
+                                  reports::Output& out) {
+  auto source = OpenProfile(arguments.profile, {.uncalibrated = true});
+  if (!source) return std::unexpected(source.error());
+  auto forest = model::LoadForest(*source, {});
+  if (!forest) return std::unexpected(forest.error());
+  std::string only = arguments.only;
+  std::ranges::replace(only, '/', '.');
+  return PrintAllocations(view, *forest, only, arguments.options, out);
+}
+
 Result<void> PrintOneHeap(const HeapArguments& arguments, const reports::HeapReport* report,
                           const OpenedHeap& opened, StepLine& steps) {
   reports::HeapView view = opened.View();
@@ -124,6 +138,7 @@ Result<void> PrintOneHeap(const HeapArguments& arguments, const reports::HeapRep
   }
   return PrintHeapPaged(arguments, [&](reports::Output& out) -> Result<void> {
     steps.End();
+    if (!arguments.profile.empty()) return PrintHeapAllocations(arguments, view, out);
     if (!nodes.empty())
       return PrintHeapPath(view, nodes, arguments.path_to, arguments.options, out);
     report != nullptr ? report->print(view, arguments.options, out)
@@ -141,8 +156,11 @@ Result<void> CheckHeapArguments(const HeapArguments& arguments) {
   const bool has_file = !arguments.file.empty(), has_pid = !arguments.pid.empty();
   if (has_file == has_pid)
     return WrongUse("name a heap dump, or a running JVM with --pid; `jprof ps` lists the JVMs");
-  if (!arguments.second.empty() && !arguments.path_to.empty())
-    return WrongUse("--path-to is of one dump; leave out {}", arguments.second);
+  for (const auto& [value, option] :
+       {std::pair(&arguments.path_to, "--path-to"), std::pair(&arguments.profile, "--profile")}) {
+    if (!arguments.second.empty() && !value->empty())
+      return WrongUse("{} is of one dump; leave out {}", option, arguments.second);
+  }
   return CheckTextOptions(*arguments.line, arguments.format);
 }
 
@@ -191,6 +209,7 @@ std::string HeapFooter() {
          "  jprof heap --pid 1234                          of a JVM that runs\n"
          "  jprof heap --pid 1234 -o app.hprof             the same, and keeps the dump\n"
          "  jprof heap app.hprof --path-to app.Session     why an object of this class is alive\n"
+         "  jprof heap app.hprof --profile app.jprof       where the objects were allocated\n"
          "  jprof heap app.hprof --report dominators       the largest objects and their parts\n"
          "  jprof heap before.hprof after.hprof            what has grown\n"
          "  jprof view app.hprof                           a map of the heap, in the browser\n"
@@ -217,6 +236,13 @@ Action HeapCommand(CommandLine line, const Command&) {
   line.Option("--path-to", arguments->path_to, "CLASS|0xID",
               "Show a shortest path from a root to an object: with this id, or of this class")
       .Excludes("--report");
+  line.Option("--profile", arguments->profile, "PROFILE",
+              "Show where the objects of each class were allocated, by a profile of jprof objects")
+      .Excludes("--report")
+      .Excludes("--path-to");
+  line.Option("--class", arguments->only, "CLASS",
+              "Show the whole contexts that allocated this class")
+      .Needs("--profile");
   line.Option("--top", arguments->options.top, "N", "Show N rows; 0: all");
   line.Option("--depth", arguments->options.depth, "N", "Levels of --report dominators (5)")
       .Between(uint64_t{1}, uint64_t{100});

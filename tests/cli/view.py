@@ -276,7 +276,34 @@ class View(unittest.TestCase):
                 sums[page.names[method]] += of[row]
             for row in classes:
                 self.assertEqual(sums[row["class"]], row[name], row["class"])
+        self.check_allocations(classes)
         self.browse("objects.html", script="browser_objects")
+
+    def check_allocations(self, classes):
+        """`jprof heap --profile` has the dump's and the profile's numbers of each class."""
+        with open(self.path("small.hprof"), "wb") as file:
+            file.write(heap_made.small())
+        heap = ("heap", "small.hprof", "--profile", "objects.jprof", "--format", "json")
+        rows = json.loads(self.jprof(*heap).stdout)["allocations"]
+        counted = {row["class"]: row for row in classes}
+        for name, jvm, live in (("java.lang.String", "java/lang/String", 100), ("byte[]", "[B", 100)):
+            whole, *places = [row for row in rows if row["class"] == name]
+            self.assertEqual((whole["live_objects"], whole["context"]), (live, None))
+            self.assertEqual(whole["allocated_bytes"], counted[jvm]["bytes"])
+            contexts = json.loads(self.jprof(*heap, "--class", name).stdout)["allocations"][1:]
+            self.assertEqual(len(contexts), counted[jvm]["contexts"])
+            for rows_of in (places, contexts):
+                self.assertEqual(sum(row["allocated_objects"] for row in rows_of),
+                                 whole["allocated_objects"])
+                self.assertEqual(sum(row["allocated_bytes"] for row in rows_of),
+                                 whole["allocated_bytes"])
+        text = self.jprof("heap", "small.hprof", "--profile", "objects.jprof").stdout
+        self.assertRegex(text, r"(?m)^ +100 +2400 +\d+ +\d+ +\d+\.\d java.lang.String$")
+        made.profile(self.path("plain.jprof"))
+        for words, says in ((("--profile", "plain.jprof"), "jprof objects -- java"),
+                            (("--profile", "objects.jprof", "--class", "a.B"), "a.B"),
+                            (("--class", "a.B"), "--profile")):
+            self.assertIn(says, self.jprof("heap", "small.hprof", *words, status=2).stderr)
 
     def test_locks_in_chromium(self):
         """The page has the table of log-jlm, with all contexts, waits and contradicting orders."""
