@@ -24,7 +24,13 @@ constexpr std::array<KnownMethod, kCounterMethods> kMethods = {
      {kLocksClass, "ask", "(Ljava/lang/Object;)V"},
      {kLocksClass, "release", "(Ljava/lang/Object;)V"},
      {kLocksClass, "enter", "(Ljava/lang/Object;J)V"},
-     {kLocksClass, "leave", "(J)V"}}};
+     {kLocksClass, "leave", "(J)V"},
+     {kConcurrentClass, "ask", "(Ljava/lang/Object;I)V"},
+     {kConcurrentClass, "taken", "(ILjava/lang/Object;I)V"},
+     {kConcurrentClass, "failed", "(I)V"},
+     {kConcurrentClass, "release", "(Ljava/lang/Object;I)V"},
+     {kConcurrentClass, "parks", "()V"},
+     {kConcurrentClass, "reacquires", "()V"}}};
 
 }  // namespace
 

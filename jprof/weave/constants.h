@@ -24,8 +24,14 @@ enum class CounterMethod : uint8_t {
   kRelease,
   kEnterLocked,
   kLeaveLocked,
+  kAskFor,  // this and those below are methods of kConcurrentClass
+  kTaken,
+  kFailed,
+  kReleaseLock,
+  kParks,
+  kReacquires,
 };
-inline constexpr size_t kCounterMethods = 9;
+inline constexpr size_t kCounterMethods = 15;
 
 class Constants {
  public:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "jprof/weave/instructions.h"
+#include "jprof/weave/lock_methods.h"
 
 namespace jprof::weave {
 namespace {
@@ -94,6 +95,22 @@ std::optional<uint8_t> LoadOfResult(std::string_view descriptor) {
   }
 }
 
+// Returns the instructions that push a number above 0 if the method has taken a lock. Its result
+// is in all.kept.
+Snippet PushTaken(const Insertions& all) {
+  Snippet push;
+  if (!all.returned) {
+    push.U1(opcode::kIconst0 + 1);
+    return push;
+  }
+  push = Load(*all.returned, all.kept);
+  if (*all.returned == opcode::kLload) {
+    push.U1(opcode::kLconst0);
+    push.U1(opcode::kLcmp);
+  }
+  return push;
+}
+
 // Keeps the return value in a local variable during the call: a stack overflow clears the operand
 // stack.
 void GuardReturn(const Target& target, Insertions& all) {
@@ -182,9 +199,65 @@ bool TellSynchronized(const Target& target, Constants& constants, Insertions& al
   return true;
 }
 
+// Returns the instructions that push `this` and the second argument of JprofConcurrent.
+Snippet ThisAndWhat(const LockMethod& method, Constants& constants) {
+  return Join(Load(opcode::kAload, 0), Push(method.what, constants));
+}
+
+// Inserts the calls at the entry, the returns and the end by an exception of a method that takes a
+// lock.
+bool TellTaken(const LockMethod& method, const Target& target, Constants& constants,
+               Insertions& all) {
+  const Snippet object_and_what = ThisAndWhat(method, constants);
+  const Snippet what = Push(method.what, constants);
+  const Snippet ask = Call(CounterMethod::kAskFor, constants);
+  const Snippet taken = Call(CounterMethod::kTaken, constants);
+  const Snippet failed = Call(CounterMethod::kFailed, constants);
+  all.throwable = constants.Class("java/lang/Throwable");
+  if (ask.size() == 0 || taken.size() == 0 || failed.size() == 0 || all.throwable == 0)
+    return false;
+  Snippet rethrow;
+  rethrow.U1(opcode::kAthrow);
+  all.returned = LoadOfResult(target.descriptor);
+  all.at_entry = Join(all.at_entry, object_and_what, ask);
+  all.before_return.code = Join(PushTaken(all), object_and_what, taken, all.before_return.code);
+  all.at_unwind = Join(what, failed, rethrow);
+  all.stack_at_entry = 3;
+  all.stack_before_return = 4;
+  all.stack_at_end = 3;
+  return true;
+}
+
+bool TellEntry(CounterMethod method, const Snippet& arguments, Constants& constants,
+               Insertions& all) {
+  const Snippet call = Call(method, constants);
+  all.at_entry = Join(all.at_entry, arguments, call);
+  return call.size() != 0;
+}
+
+// Inserts the calls of a method of java.util.concurrent. All of these methods call others.
+bool TellConcurrent(const Target& target, Constants& constants, Insertions& all) {
+  const LockMethod method = FindLockMethod(target.class_name, target.name, target.descriptor);
+  const bool is_static = (target.access & kStatic) != 0;
+  if (!target.calls || (is_static && method.use != LockUse::kPark)) return true;
+  switch (method.use) {
+    case LockUse::kNone:
+      return true;
+    case LockUse::kTake:
+      return TellTaken(method, target, constants, all);
+    case LockUse::kRelease:
+      return TellEntry(CounterMethod::kReleaseLock, ThisAndWhat(method, constants), constants, all);
+    case LockUse::kPark:
+      return TellEntry(CounterMethod::kParks, {}, constants, all);
+    case LockUse::kReacquire:
+      return TellEntry(CounterMethod::kReacquires, {}, constants, all);
+  }
+  return false;
+}
+
 bool Locks(const Target& target, Constants& constants, Insertions& all) {
   constexpr uint16_t kFirstWithClassConstants = 49;
-  if (!TellMonitors(constants, all)) return false;
+  if (!TellMonitors(constants, all) || !TellConcurrent(target, constants, all)) return false;
   const bool has_monitor =
       (target.access & kSynchronized) != 0 &&
       ((target.access & kStatic) == 0 || target.major >= kFirstWithClassConstants);

@@ -51,8 +51,8 @@ struct Insertions {
   Snippet at_end;        // the return without the call, at the end of the code
   Snippet before_enter;  // before each monitorenter
   Snippet before_exit;   // before each monitorexit
-  // The handler of every exception that leaves a synchronized method, behind at_end. It is empty in
-  // other methods.
+  // The handler of every exception that leaves a synchronized method, or one that takes a lock,
+  // behind at_end. It is empty in other methods.
   Snippet at_unwind;
 
   uint16_t new_locals = 0;       // number of slots
@@ -78,6 +78,8 @@ struct Insertions {
 
 // The method that is to be changed.
 struct Target {
+  std::string_view class_name;
+  std::string_view name;
   std::string_view descriptor;
   uint16_t max_locals = 0;
   bool calls = false;  // whether it calls methods or catches exceptions

@@ -12,6 +12,7 @@ enum class Kind : uint8_t { kInvalid, kPlain, kReturn, kJump, kLongJump, kSwitch
 
 namespace opcode {
 inline constexpr uint8_t kIconst0 = 3;
+inline constexpr uint8_t kLconst0 = 9;
 inline constexpr uint8_t kBipush = 16;
 inline constexpr uint8_t kSipush = 17;
 inline constexpr uint8_t kLdc = 18;
@@ -25,6 +26,7 @@ inline constexpr uint8_t kIstore = 54;
 inline constexpr uint8_t kPop = 87;
 inline constexpr uint8_t kDup = 89;
 inline constexpr uint8_t kIinc = 132;
+inline constexpr uint8_t kLcmp = 148;
 inline constexpr uint8_t kGoto = 167;
 inline constexpr uint8_t kTableswitch = 170;
 inline constexpr uint8_t kIreturn = 172;

@@ -74,7 +74,9 @@ Result<std::optional<SkipReason>> MethodCode::Write(const MethodInfo& method,
                                                     const Decision& decision, Output& out) {
   if (!ArgumentTypes(method.descriptor).All())
     return Fail("its descriptor {} is malformed", method.descriptor);
-  const Target target = {.descriptor = method.descriptor,
+  const Target target = {.class_name = file_.name,
+                         .name = method.name,
+                         .descriptor = method.descriptor,
                          .max_locals = code.max_locals,
                          .calls = CallsOrCatches(code),
                          .access = method.access,

@@ -16,6 +16,13 @@
 // A static synchronized method of a class file below version 49 calls neither of the last two,
 // because such code cannot load its class.
 //
+// The methods of lock_methods.h call those of java/lang/JprofConcurrent:
+//   ask(this, what);             at the entry of a method that takes a lock
+//   taken(result, this, what);   before its returns; `result` is 1 if it returns none
+//   failed(what);                where an exception leaves it
+//   release(this, what);         at the entry of one that releases a lock
+//   parks(); reacquires();       at the entry of one that waits
+//
 // If `Decision::answers` is set, the method begins with a call of answer(this, name) and
 // returns the result unless it is null. It is meant for ClassLoader.loadClass(String) and its
 // overrides.
@@ -42,6 +49,10 @@ namespace jprof::weave {
 // JDK 1.0.2 to 25 and, untested, the next two. New versions rarely change code.
 inline constexpr std::string_view kCounterClass = "java/lang/JprofCounter";
 inline constexpr std::string_view kLocksClass = "java/lang/JprofLocks";
+inline constexpr std::string_view kConcurrentClass = "java/lang/JprofConcurrent";
+// The class that the two for locks use, and what the names of all of them begin with.
+inline constexpr std::string_view kHeldClass = "java/lang/JprofHeld";
+inline constexpr std::string_view kOwnClasses = "java/lang/Jprof";
 inline constexpr uint16_t kOldestVersion = 45;
 inline constexpr uint16_t kNewestVersion = 69 + 2;
 

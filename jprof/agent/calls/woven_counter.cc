@@ -178,10 +178,14 @@ Result<void> WovenCounter::DefineClass(JNIEnv* jni) {
 }
 
 Result<void> WovenCounter::DefineLocks(JNIEnv* jni) const {
-  const auto defined = DefineBootClass(context_.java, jni,
-                                       {weave::kLocksClass, weave::LocksClass(), Locks::Natives()});
-  if (!defined) return std::unexpected(defined.error());
-  jni->DeleteLocalRef(*defined);
+  const BootClass classes[] = {{weave::kHeldClass, weave::HeldClass(), {}},
+                               {weave::kLocksClass, weave::LocksClass(), Locks::Natives()},
+                               {weave::kConcurrentClass, weave::ConcurrentClass(), {}}};
+  for (const BootClass& one : classes) {
+    const auto defined = DefineBootClass(context_.java, jni, one);
+    if (!defined) return std::unexpected(defined.error());
+    jni->DeleteLocalRef(*defined);
+  }
   return {};
 }
 

@@ -42,8 +42,8 @@ Result<weave::Woven> WovenMethods::Weave(std::span<const uint8_t> class_file) {
 
 weave::Decision WovenMethods::Decide(const weave::Method& method) {
   constexpr weave::Decision kLeave = {weave::Action::kLeave, 0};
-  if (method.is_intrinsic || method.class_name == weave::kCounterClass ||
-      method.class_name == weave::kLocksClass || IsContinuation(method.class_name))
+  if (method.is_intrinsic || method.class_name.starts_with(weave::kOwnClasses) ||
+      IsContinuation(method.class_name))
     return kLeave;
   if (method.class_name == kVirtualThread &&
       std::ranges::find(kAnnounced, method.name) != kAnnounced.end())

@@ -131,6 +131,12 @@ public final class JprofCounter {
         return node != parent && isOf(region, node) ? node : 0;
     }
 
+    /** Takes back what count() has counted. */
+    static void takeBack(long node) {
+        long count = MEMORY.getLong(null, node + (EMPTY + COUNT));
+        MEMORY.putLong(null, node + (EMPTY + COUNT), count - 1);
+    }
+
     /** The address of a node, and its number. */
     static long addressOf(long place) {
         return place + EMPTY;
