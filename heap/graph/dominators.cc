@@ -67,25 +67,26 @@ class Finder {
     for (const uint32_t root : roots_) is_root_[number_[root]] = true;
   }
 
-  // Calls visit(number of the target, number of the source) for each reference that can matter. The
-  // dominator of a root is known, and references that the search followed are in parent_.
+  // Calls visit(target, number of the source) for each reference, that to the class last.
   template <typename Visit>
   void ForEachReference(Visit visit) const {
     ForEachReached([&](uint32_t node, uint32_t source) {
-      const auto take = [&](uint32_t to) {
-        const uint32_t target = number_[to];
-        if (parent_[target] != source && target != source && !is_root_[target])
-          visit(target, source);
-      };
-      references_.ForEach(node, take);
-      take(input_.class_of(node));
+      references_.ForEach(node, [&](uint32_t target) { visit(target, source); });
+      visit(input_.class_of(node), source);
     });
   }
 
+  // Counts the references that can matter, and notes which these are. The dominator of a root is
+  // known, and references that the search followed are in parent_.
   bool CountPredecessors() {
     starts_ = LazyArray<uint32_t>(size_t{count_} + 2);
+    matters_ = BitStream(references_.bytes() + count_);  // a reference takes at least a byte
     uint64_t all = 0;
-    ForEachReference([&](uint32_t target, uint32_t) {
+    ForEachReference([&](uint32_t to, uint32_t source) {
+      const uint32_t target = number_[to];
+      const bool matters = parent_[target] != source && target != source && !is_root_[target];
+      matters_.Push(matters);
+      if (!matters) return;
       ++starts_[target + 1];
       ++all;
     });
@@ -101,9 +102,12 @@ class Finder {
   }
 
   void CollectPredecessors() {
-    ForEachReference(
-        [this](uint32_t target, uint32_t source) { sources_[starts_[target]++] = source; });
+    uint64_t reference = 0;
+    ForEachReference([&](uint32_t to, uint32_t source) {
+      if (matters_[reference++]) sources_[starts_[number_[to]]++] = source;
+    });
     starts_ = {};
+    matters_ = {};
   }
 
   // Returns the least semidominator on the path from `v` up to the first node that is not yet
@@ -200,6 +204,7 @@ class Finder {
   uint32_t depth_ = 0;
   BitStream nesting_;  // of the search: a bit at each beginning and end of a node
   std::vector<bool> is_root_;
+  BitStream matters_;  // for each reference, in the order of the graph
   LazyArray<uint32_t> starts_;
   LazyArray<uint32_t> sources_;  // of references, by target
   BitStream degrees_;            // for each target a 0, and a 1 for each of its sources
