@@ -124,6 +124,12 @@ Checked CheckMode(const AgentOptions& o) {
                    "OBJECTS counts calls and objects and does not support this option; "
                    "remove it");
   }
+  if (const Option* given = FirstSet(o, {"LIVE", "SNAPSHOTS", "LIVE_INTERVAL"});
+      given && o.mode != Mode::kObjects)
+    return Needs(*given, {"OBJECTS"});
+  if (const Option* given = FirstSet(o, {"SNAPSHOTS", "LIVE_INTERVAL"});
+      given && o.live == Live::kNo)
+    return Needs(*given, {"LIVE"});
   if (o.mode != Mode::kTprof) return {};
   if (const Option* given =
           FirstSet(o, {"METRICS", "THREADS", "CLASSMETHODS", "FOCUS", "KEEP_INTRINSICS", "TRAIN"}))

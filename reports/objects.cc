@@ -1,9 +1,12 @@
 // Prints the allocated objects summed by class, with the methods that allocate them
 // (docs/REPORTS.md).
 #include <algorithm>
+#include <optional>
 
 #include "common/shell_word.h"
+#include "model/tree/live_history.h"
 #include "model/tree/object_sums.h"
+#include "model/values/amount.h"
 #include "model/values/statistics.h"
 #include "profile/files/object_metrics.h"
 #include "reports/print/formats.h"
@@ -26,7 +29,8 @@ struct ObjectRow {
   const Options& options;
   const ObjectSum& sum;
   const ObjectSum* of;
-  std::string& buffer;  // for a text that is made for this row
+  std::string& buffer;         // for a text that is made for this row
+  const model::LiveNow* live;  // of estimated live objects, else null
 };
 using ObjectColumns = Columns<ObjectRow>;
 
@@ -50,6 +54,33 @@ std::optional<size_t> PlaceOf(const model::Forest& forest, std::string_view name
   return static_cast<size_t>(found - forest.metrics.begin());
 }
 
+// Returns the interval of LB or LO, or nothing if the row has no live objects.
+std::optional<model::Estimate> IntervalOf(const ObjectRow& row, bool bytes) {
+  if (row.live == nullptr) return std::nullopt;
+  const model::LiveNow::Sums* const sums = row.of != nullptr
+                                               ? row.live->Of(row.of->method, row.sum.method)
+                                               : row.live->Of(row.sum.method);
+  if (sums == nullptr) return std::nullopt;
+  return (bytes ? sums->bytes : sums->objects).Get();
+}
+
+// Adds the interval of an estimated metric: half of it in text, its ends in data.
+void AddInterval(ObjectColumns& columns, const profile::ObjectMetric& metric) {
+  const bool bytes = metric.unit == "bytes";
+  const auto add = [&](unsigned views, Column column, double (*part)(const model::Estimate&)) {
+    columns.Add(views, std::move(column), [bytes, part](const ObjectRow& row) {
+      const auto interval = IntervalOf(row, bytes);
+      return interval ? Value::Signed(model::Rounded(part(*interval))) : Value::Missing();
+    });
+  };
+  add(kPeople, {"+-" + std::string(metric.heading), 12},
+      [](const model::Estimate& of) { return (of.high - of.low) / 2; });
+  add(kCsv | kJson, {std::string(metric.name) + "_low"},
+      [](const model::Estimate& of) { return of.low; });
+  add(kCsv | kJson, {std::string(metric.name) + "_high"},
+      [](const model::Estimate& of) { return of.high; });
+}
+
 ObjectColumns ColumnsOfObjects(const model::Forest& forest, const Options& options) {
   ObjectColumns columns(EntryOf(options.format).view);
   const double whole = forest.metrics.front().raw;
@@ -64,6 +95,7 @@ ObjectColumns ColumnsOfObjects(const model::Forest& forest, const Options& optio
     };
     columns.Add(kPeople, {std::string(metric.heading), 14}, value);
     columns.Add(kCsv | kJson, {std::string(metric.name)}, value);
+    if (forest.metrics[*place].info.is_estimate()) AddInterval(columns, metric);
   }
   const auto contexts = [](const ObjectRow& row) { return Value::Integer(row.sum.contexts); };
   columns.Add(kPeople, {.name = "CTX", .width = 6, .spare = 1}, contexts);
@@ -113,6 +145,16 @@ Result<model::Forest> Load(model::Source& source, const Options& options) {
       directory, ShellWord(directory));
 }
 
+// Returns the intervals of live objects that were estimated, which merged profiles do not have.
+std::optional<model::LiveNow> LoadIntervals(model::Source& source, const model::Forest& forest) {
+  const bool estimated = std::ranges::any_of(
+      forest.metrics, [](const auto& metric) { return metric.info.is_estimate(); });
+  if (!estimated) return std::nullopt;
+  const auto history = model::LoadLive(source);
+  if (!history) return std::nullopt;
+  return model::LiveNow(*history);
+}
+
 }  // namespace
 
 Result<void> PrintObjects(model::Source& source, const Options& options, Output& out) {
@@ -136,14 +178,16 @@ Result<void> PrintObjects(model::Source& source, const Options& options, Output&
                          .rows = "classes",
                          .width = options.width,
                          .legend = options.legend};
+  const std::optional<model::LiveNow> live = LoadIntervals(source, *forest);
+  const model::LiveNow* const intervals = live ? &*live : nullptr;
   ObjectColumns columns = ColumnsOfObjects(*forest, options);
   const auto writer = EntryOf(options.format).make(layout, out);
   std::string buffer;
   writer->Begin(columns.columns());
   for (const ObjectSum& sum : sums) {
-    writer->Row(columns.Of({*forest, options, sum, nullptr, buffer}));
+    writer->Row(columns.Of({*forest, options, sum, nullptr, buffer, intervals}));
     for (const ObjectSum& caller : sum.callers)
-      writer->Row(columns.Of({*forest, options, caller, &sum, buffer}));
+      writer->Row(columns.Of({*forest, options, caller, &sum, buffer, intervals}));
   }
   writer->End();
   return {};

@@ -48,6 +48,7 @@ Result<void> PrintLogRt(model::Source& source, const Options& options, Output& o
 Result<void> PrintMethods(model::Source& source, const Options& options, Output& out);
 Result<void> PrintScs(model::Source& source, const Options& options, Output& out);
 Result<void> PrintObjects(model::Source& source, const Options& options, Output& out);
+Result<void> PrintGrowth(model::Source& source, const Options& options, Output& out);
 Result<void> PrintLogGen(model::Source& source, const Options& options, Output& out);
 
 }  // namespace jprof::reports

@@ -156,7 +156,10 @@ Examples:
   jprof report objects app.jprof                     by class, with the methods that allocate it
   jprof view app.jprof                               flame graph of bytes and of objects
   jprof objects --focus com.acme -- java -jar app.jar    contexts of these packages only
-  jprof export --format pprof app.jprof              alloc_space and alloc_objects for pprof)";
+  jprof export --format pprof app.jprof              alloc_space and alloc_objects for pprof
+  jprof objects --live exact -- java -jar app.jar    also which of them still exist
+  jprof objects --live sampled --snapshots 30s -- java -jar app.jar      is there a leak?
+  jprof report growth app.jprof                      the contexts whose objects grow)";
 
 std::string ScsHelp() {
   return "Events of the JVM (--event E or E=N; the number shown is the default):\n" +

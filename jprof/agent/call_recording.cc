@@ -56,7 +56,9 @@ Result<void> CallRecording::OpenSampling() {
 
 Result<void> CallRecording::OpenObjects() {
   if (!setting_.plan.objects) return {};
-  auto opened = ObjectRecording::Open({.jvmti = setting_.jvmti,
+  auto opened = ObjectRecording::Open({.java = setting_.java,
+                                       .jvmti = setting_.jvmti,
+                                       .options = setting_.options,
                                        .vm = *source_->vm(),
                                        .session = session(),
                                        .woven = setting_.plan.source == setup::Source::kWoven});
@@ -99,7 +101,7 @@ void CallRecording::Listen() {
 Result<void> CallRecording::Begin(JNIEnv* jni, std::span<const ExistingThread> threads) {
   focus_.Begin(jni);
   threads_.Begin(jni, threads);
-  if (objects_) objects_->AddThread(jni);
+  if (objects_) objects_->Begin(jni);
   return source_->Begin(jni);
 }
 

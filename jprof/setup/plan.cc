@@ -38,6 +38,11 @@ Result<void> SelectMetrics(const options::AgentOptions& options, engine::Session
   return {};
 }
 
+size_t ObjectMetricCount(const options::AgentOptions& options) {
+  if (options.mode != options::Mode::kObjects) return 0;
+  return options.live == options::Live::kNo ? profile::kAllocated : profile::kObjectMetrics.size();
+}
+
 engine::TraceKeep TraceKeepOf(options::TraceMode mode) {
   switch (mode) {
     case options::TraceMode::kWrap:
@@ -121,8 +126,8 @@ Result<Plan> MakePlan(const options::AgentOptions& options) {
   plan.locks = options.mode == options::Mode::kLocks;
   session.files.metric_count = static_cast<uint32_t>(
       (session.clock ? 1 : 0) + session.counters.size() + MetricsOf(options.triggers).size() +
-      (plan.locks ? profile::LockMetrics(options.lite).size() : 0) +
-      (plan.objects ? profile::kObjectMetrics.size() : 0));
+      (plan.locks ? profile::LockMetrics(options.lite).size() : 0) + ObjectMetricCount(options));
+  session.files.live = options.live != options::Live::kNo;
   session.files.locks = plan.locks;
   session.files.tree_memory = options.tree_memory;
   session.files.trace = options.mode == options::Mode::kTrace;

@@ -1,10 +1,12 @@
 // Lists the metrics of a profile of mode objects, in the order of the files, with what reports and
 // exports call them. They are values of nodes of classes (FrameKind::kClass) below the method that
-// allocates.
+// allocates. The last two are those of the objects that still existed at the last snapshot; they
+// exist with LIVE only, and are of kind kEstimate if objects were sampled.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <string_view>
 
 #include "profile/files/meta.h"
@@ -22,16 +24,25 @@ struct ObjectMetric {
   std::string_view pprof;    // type of sample
 };
 
-inline constexpr std::array<ObjectMetric, 2> kObjectMetrics = {{
+inline constexpr std::array<ObjectMetric, 4> kObjectMetrics = {{
     {"bytes", "bytes", "AB", "alloc_space"},
     {"objects", "objects", "AO", "alloc_objects"},
+    {"live_bytes", "bytes", "LB", "inuse_space"},
+    {"live_objects", "objects", "LO", "inuse_objects"},
 }};
+inline constexpr size_t kAllocated = 2;  // the number of those without LIVE
 
 // Returns the row of a metric, or null if it is another one.
 inline const ObjectMetric* ObjectMetricOf(const Metric& metric) {
-  if (metric.kind != Metric::Kind::kExact) return nullptr;
+  if (metric.kind != Metric::Kind::kExact && !metric.is_estimate()) return nullptr;
   const auto found = std::ranges::find(kObjectMetrics, metric.name, &ObjectMetric::name);
   return found != kObjectMetrics.end() ? &*found : nullptr;
+}
+
+// Returns whether it is one of those that exist with LIVE only.
+inline bool IsLive(const Metric& metric) {
+  const ObjectMetric* const object = ObjectMetricOf(metric);
+  return object != nullptr && object - kObjectMetrics.data() >= std::ptrdiff_t{kAllocated};
 }
 
 }  // namespace jprof::profile

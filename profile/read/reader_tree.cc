@@ -94,6 +94,18 @@ class TreeBuilder {
     }
   }
 
+  // Adds the records of the complete snapshots whose nodes are in the tree.
+  void AddLive(std::vector<LiveRecord> records, uint64_t snapshots) {
+    tree_.live_times.resize(std::min<uint64_t>(snapshots, records.size()));
+    for (LiveRecord& record : records) {
+      record.last = std::min(record.last, static_cast<uint32_t>(tree_.live_times.size()));
+      if (record.first == 0 || record.first > record.last) continue;
+      if (record.node == 0) tree_.live_times[record.first - 1] = record.bytes;
+      record.node = record.node != 0 ? places_[record.node] : kNoRecord;
+      if (record.node < kLeftOut) tree_.live.push_back(record);
+    }
+  }
+
  private:
   void Append(MethodRef ref, ThreadIndex thread, uint32_t parent, bool is_superseded,
               const Counts& counts) {
@@ -207,6 +219,7 @@ Result<CallTree> Reader::ReadTree(uint64_t memory) {
     }
   }
   builder.AddLockEdges(ReadLockEdges());
+  builder.AddLive(ReadLive(), header_.live_snapshots);
   return builder.Take();
 }
 

@@ -22,8 +22,24 @@ Result<std::unique_ptr<ObjectRecording>> ObjectRecording::Open(const Setting& se
                     probe.error().message);
   const auto allocated = hotspot::ThreadAllocation::Open(setting.vm.structs);
   if (!allocated) return std::unexpected(allocated.error());
-  return std::unique_ptr<ObjectRecording>(
+  std::unique_ptr<ObjectRecording> recording(
       new ObjectRecording(setting, *std::move(probe), *allocated));
+  if (setting.options.live == options::Live::kNo) return recording;
+  auto live = LiveObjects::Open({setting.java, setting.options, setting.vm, setting.session});
+  if (!live) return std::unexpected(live.error());
+  recording->live_ = *std::move(live);
+  return recording;
+}
+
+Result<void> ObjectRecording::BeginWithJvm() {
+  if (!live_) return probe_.Install(setting_.session, setting_.woven, hotspot::Noted::kNothing, {});
+  live_->BeginWithJvm();
+  return probe_.Install(setting_.session, setting_.woven, live_->noted(), live_->marks());
+}
+
+void ObjectRecording::Begin(JNIEnv* jni) {
+  AddThread(jni);
+  if (live_) live_->Begin(jni);
 }
 
 void ObjectRecording::AddThread(JNIEnv* jni) {
@@ -54,6 +70,7 @@ void ObjectRecording::SetUnseen(engine::Thread& thread) const {
 
 // Threads that began before the VM reported threads are found by their native ids.
 void ObjectRecording::End(JNIEnv* jni) {
+  if (live_) live_->End(jni);
   const auto existing = ExistingThreads(jni, setting_.jvmti);
   if (!existing) return;
   setting_.session.threads().ForEach([&](engine::Thread& state) {

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "common/result.h"
+#include "jprof/agent/objects/live_objects.h"
 #include "jprof/agent/vm/hotspot_vm.h"
 #include "jprof/agent/vm/recorded_threads.h"
 #include "jprof/engine/session.h"
@@ -19,7 +20,9 @@ namespace jprof::agent {
 class ObjectRecording final : public ThreadFollower {
  public:
   struct Setting {
+    JavaVM* java;
     jvmtiEnv* jvmti;
+    const options::AgentOptions& options;
     const HotspotVm& vm;
     engine::Session& session;
     bool woven;  // whether methods count themselves
@@ -29,8 +32,10 @@ class ObjectRecording final : public ThreadFollower {
   static Result<std::unique_ptr<ObjectRecording>> Open(const Setting& setting);
 
   // Installs the probe. Requires that the session has begun. This is a step of Agent_OnLoad.
-  Result<void> BeginWithJvm() { return probe_.Install(setting_.session, setting_.woven); }
-  // Sets the row "not seen by the probe" of all threads that run.
+  Result<void> BeginWithJvm();
+  // Begins what needs the live phase.
+  void Begin(JNIEnv* jni);
+  // Counts the live objects, and sets the row "not seen by the probe" of all threads that run.
   void End(JNIEnv* jni);
 
   void AddThread(JNIEnv* jni) override;
@@ -46,6 +51,7 @@ class ObjectRecording final : public ThreadFollower {
   const Setting setting_;
   const hotspot::AllocationProbe probe_;
   const hotspot::ThreadAllocation allocated_;
+  std::unique_ptr<LiveObjects> live_;  // null without LIVE
 };
 
 }  // namespace jprof::agent

@@ -50,15 +50,16 @@ Result<AllocationProbe> AllocationProbe::Find(const LibjvmImage& image, const Vm
   return probe;
 }
 
-Result<void> AllocationProbe::Install(engine::Session& session, bool woven) const {
+Result<void> AllocationProbe::Install(engine::Session& session, bool woven, Noted noted,
+                                      const std::optional<ObjectMarks>& marks) const {
   for (const Target& target : targets_) {
     if (!WritableCode(target.address, kJumpBytes))
       return Fail("cannot write to libjvm.so's code: {}", ErrnoText());
   }
-  SetAllocationGlobals(session, layout_);
+  SetAllocationGlobals(session, layout_, marks);
   for (const Target& target : targets_) {
     const WritableCode code(target.address, kJumpBytes);
-    WriteJump(target.address, AllocationHandler(target.arguments, woven));
+    WriteJump(target.address, AllocationHandler(target.arguments, woven, noted));
   }
   *flag_ = 1;
   return {};

@@ -15,6 +15,7 @@
 #include "common/result.h"
 #include "jprof/engine/session.h"
 #include "jprof/hotspot/objects/object_layout.h"
+#include "jprof/hotspot/objects/object_marks.h"
 #include "jprof/hotspot/vm/libjvm_image.h"
 
 namespace jprof::hotspot {
@@ -31,6 +32,13 @@ struct AllocationArguments {
 // functions.
 std::optional<AllocationArguments> ArgumentsOf(std::string_view mangled);
 
+// States what the handlers note of each object besides its count.
+enum class Noted : uint8_t {
+  kNothing,
+  kSite,  // the site of the thread's last object (ObjectCounts::last)
+  kMark,  // that, and the index of its node in the object (ObjectMarks)
+};
+
 class AllocationProbe {
  public:
   // Finds the functions. Fails if libjvm.so has no symbols, or if the VM lacks the flag or a field
@@ -39,8 +47,9 @@ class AllocationProbe {
 
   // Sets the flag and writes the jumps. Requires that the interpreter is not generated yet, as in
   // Agent_OnLoad, and that `session` has begun. `woven` is whether methods count themselves. After
-  // an error nothing has been changed.
-  Result<void> Install(engine::Session& session, bool woven) const;
+  // an error nothing has been changed. kMark requires `marks`.
+  Result<void> Install(engine::Session& session, bool woven, Noted noted,
+                       const std::optional<ObjectMarks>& marks) const;
 
  private:
   explicit AllocationProbe(ObjectLayout layout) : layout_(layout) {}

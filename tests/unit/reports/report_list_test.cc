@@ -75,6 +75,10 @@ Names PrintedColumns(const Report& report) {
   const Printed objects = Print(report.name, directory, options);
   fs::remove_all(directory);
   Names names;
+  DemoLive().Write(directory);
+  const Printed live = Print(report.name, directory, options);
+  fs::remove_all(directory);
+  if (live.result && format == Format::kText) names.merge(NamesOf(HeadingOf(live.text, format)));
   if (report.name == std::string("log-jlm")) {
     DemoLocks().Write(directory);
     names.merge(NamesOf(HeadingOf(Print(report.name, directory, options).text, format)));
