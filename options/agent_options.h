@@ -49,6 +49,7 @@ struct AgentOptions {
   bool keep_intrinsics = false;
   uint64_t tree_memory = 512ull << 20;  // bytes
   bool lite = false;                    // kLocks without hold times
+  bool removed = false;                 // kObjects with what bytecode asks for
   bool fold_recursion = false;
   TraceMode trace_mode = TraceMode::kNormal;
   uint64_t trace_memory = 64ull << 20;  // bytes per thread

@@ -44,6 +44,9 @@ constexpr Option kOptions[] = {
      "do not measure how long locks are held, which costs most"},
     {"OBJECTS", "", "", "", ModeOption{Mode::kObjects}, kNoCommand,
      "record the call tree with counts, and all allocated objects by class"},
+    {"REMOVED", "", "--removed", "", Flag{&O::removed}, kObjectsCommand,
+     "also count what the bytecode asks for: the difference is what compilers have removed "
+     "(docs/OBJECTS.md)"},
     {"TPROF", "", "", "", Flag{&O::jit_log}, kNoCommand,
      "write the log of jitted code for `jprof tprof`; alone or with one of the modes"},
     {"CODE", "", "", "", Flag{&O::jit_code}, kNoCommand,

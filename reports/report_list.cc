@@ -39,6 +39,7 @@ constexpr ColumnHelp kLogRtColumns[] = {
      "of a profile of `jprof objects`, in place of SELF: bytes of the objects that the method "
      "allocates itself in this context, the sum of the rows of classes (`--`) right below it"},
     {"AO", "the same: the number of these objects"},
+    {"ASKED", "the same with `--removed`: how many the bytecode has asked for, allocated or not"},
     {"CUM", "the inclusive value: SELF with everything below"},
     {"%", "CUM of the first metric in percent of the whole"},
     {"RUNS", "of a merged profile: how many of the merged profiles have this context"},
@@ -58,6 +59,10 @@ constexpr ColumnHelp kLogRtColumns[] = {
      "out if there are none"},
     {"NAME", kNameMeaning},
 };
+
+constexpr std::string_view kAskedMeaning =
+    "of `jprof objects --removed`: how many the bytecode has asked for, by `new` and the "
+    "instructions of arrays, allocated or not";
 
 constexpr ColumnHelp kMethodsColumns[] = {
     {"SELF%", "SELF in percent of the whole (without a metric: CALLS)"},
@@ -94,10 +99,26 @@ constexpr ColumnHelp kObjectsColumns[] = {
     {"%", "AB in percent of the bytes of all objects"},
     {"AB", "bytes of the allocated objects of the class; of a method, those that it allocates"},
     {"AO", "the number of these objects"},
+    {"ASKED", kAskedMeaning},
     {"CTX", "the number of calling contexts in which they are allocated"},
     {"NAME",
      "the class; behind `<` a method that allocates it; `(not seen by the probe)`: the bytes that "
      "the JVM has counted and its probe has not reported"},
+};
+
+constexpr ColumnHelp kRemovedColumns[] = {
+    {"%", "REMOVED in percent of all removed objects"},
+    {"AB", "bytes of the objects that were allocated"},
+    {"AO", "the number of these objects"},
+    {"ASKED", kAskedMeaning},
+    {"REMOVED",
+     "objects asked for and not allocated, ASKED less AO where that is above 0, summed over the "
+     "contexts: what compilers have removed"},
+    {"NO-NEW",
+     "the opposite, AO less ASKED: objects allocated without an instruction of counted code, by "
+     "native methods, reflection, clone, lambdas, intrinsics and the VM itself"},
+    {"CTX", "the number of calling contexts in which they are asked for or allocated"},
+    {"NAME", "the class; behind `<` a method that asks for it or allocates it"},
 };
 
 constexpr ColumnHelp kLogGenColumns[] = {
@@ -229,6 +250,9 @@ constexpr Report kReports[] = {
     {"objects", "the allocated objects of a profile of jprof objects, summed by class",
      "--format --threads --all --min-percent --names --legend --width --no-pager --metric", "",
      kTableFormats, kObjectsColumns, kProfiles, OfProfile<PrintObjects>},
+    {"removed", "what code asks for and compilers remove, of jprof objects --removed",
+     "--format --threads --all --min-percent --names --legend --width --no-pager", "",
+     kTableFormats, kRemovedColumns, kProfiles, OfProfile<PrintRemoved>},
     {"log-gen", "the trace: entries and exits in order",
      "--format --names --no-pager --static-letters --table --uncalibrated --force --refit", "",
      kCommonFormats, kLogGenColumns, kProfiles, OfProfile<PrintLogGen>},

@@ -72,7 +72,7 @@ std::vector<profile::Metric> MetricsOf(const options::AgentOptions& options,
   if (options.mode == Mode::kLocks)
     std::ranges::move(profile::LockMetrics(options.lite), std::back_inserter(metrics));
   if (options.mode == options::Mode::kObjects) {
-    for (const profile::ObjectMetric& row : profile::kObjectMetrics)
+    for (const profile::ObjectMetric& row : profile::ObjectMetrics(options.removed))
       metrics.push_back({.name = std::string(row.name),
                          .unit = std::string(row.unit),
                          .kind = Metric::Kind::kExact});

@@ -24,7 +24,11 @@ constexpr std::array<KnownMethod, kCounterMethods> kMethods = {
      {kLocksClass, "ask", "(Ljava/lang/Object;)V"},
      {kLocksClass, "release", "(Ljava/lang/Object;)V"},
      {kLocksClass, "enter", "(Ljava/lang/Object;J)V"},
-     {kLocksClass, "leave", "(J)V"}}};
+     {kLocksClass, "leave", "(J)V"},
+     {kCounterClass, "asked", "(I)V"},
+     {kCounterClass, "asked", "(II)V"},
+     {kCounterClass, "askedBox", "(II)V"},
+     {kCounterClass, "askedBox", "(JI)V"}}};
 
 }  // namespace
 

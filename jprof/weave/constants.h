@@ -24,8 +24,12 @@ enum class CounterMethod : uint8_t {
   kRelease,
   kEnterLocked,
   kLeaveLocked,
+  kAsked,  // this and those below are methods of kCounterClass
+  kAskedMany,
+  kAskedBox,
+  kAskedLongBox,
 };
-inline constexpr size_t kCounterMethods = 9;
+inline constexpr size_t kCounterMethods = 13;
 
 class Constants {
  public:

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
 
 #include "profile/files/meta.h"
@@ -22,10 +23,20 @@ struct ObjectMetric {
   std::string_view pprof;    // type of sample
 };
 
-inline constexpr std::array<ObjectMetric, 2> kObjectMetrics = {{
+// What code asks for is what it would allocate if compilers removed nothing. Woven code counts it
+// in `entries` of a class's node, and readers make it the metric.
+inline constexpr std::string_view kAskedMetric = "asked";
+
+inline constexpr std::array<ObjectMetric, 3> kObjectMetrics = {{
     {"bytes", "bytes", "AB", "alloc_space"},
     {"objects", "objects", "AO", "alloc_objects"},
+    {kAskedMetric, "objects", "ASKED", "asked_objects"},  // with REMOVED only
 }};
+
+// Returns the metrics of a recording.
+inline std::span<const ObjectMetric> ObjectMetrics(bool removed) {
+  return std::span(kObjectMetrics).first(removed ? 3 : 2);
+}
 
 // Returns the row of a metric, or null if it is another one.
 inline const ObjectMetric* ObjectMetricOf(const Metric& metric) {

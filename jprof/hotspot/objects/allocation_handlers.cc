@@ -111,15 +111,20 @@ uint64_t HandlerFor(AllocationArguments arguments) {
                             : reinterpret_cast<uint64_t>(OnObjectOfThread<kWoven>);
 }
 
+int Ignore() { return 0; }
+
 }  // namespace
 
 void SetAllocationGlobals(engine::Session& session, const ObjectLayout& layout) {
   globals.session = &session;
   globals.layout.emplace(layout);
+  globals.layout->ReadEncoding();  // known if the VM runs already
 }
 
 uint64_t AllocationHandler(AllocationArguments arguments, bool woven) {
   return woven ? HandlerFor<true>(arguments) : HandlerFor<false>(arguments);
 }
+
+uint64_t InertAllocationHandler() { return reinterpret_cast<uint64_t>(Ignore); }
 
 }  // namespace jprof::hotspot
