@@ -117,6 +117,10 @@ Checked CheckMode(const AgentOptions& o) {
     if (o.tree_memory > kMostWovenTree)
       return Wrong(*FindOption("TREE_MEMORY"), "woven counters have at most 14G");
   }
+  if (o.removed && o.mode != Mode::kObjects) return Needs(*FindOption("REMOVED"), {"OBJECTS"});
+  if (o.removed && o.counter == Counter::kProbe)
+    return Wrong(*FindOption("REMOVED"),
+                 "only woven code counts what it asks for; remove it, or the choice of probes");
   if (o.mode == Mode::kObjects) {
     if (const Option* given =
             FirstSet(o, {"METRICS", "TRAIN", "PROBE", "KEEP_INTRINSICS", "HOOKS"}))

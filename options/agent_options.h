@@ -55,6 +55,7 @@ struct AgentOptions {
   Live live = Live::kNo;                // kObjects
   uint64_t live_interval = 512 << 10;   // bytes; kSampled follows one object in so many on average
   uint64_t snapshots = 0;  // seconds between counts of live objects; 0: at the end only
+  bool removed = false;    // kObjects with what bytecode asks for
   bool fold_recursion = false;
   TraceMode trace_mode = TraceMode::kNormal;
   uint64_t trace_memory = 64ull << 20;  // bytes per thread

@@ -53,6 +53,9 @@ constexpr Option kOptions[] = {
      "collects all garbage first"},
     {"LIVE_INTERVAL", "", "--live-interval", "N", Size{&O::live_interval, 64, kGiga},
      kObjectsCommand, "with LIVE=sampled: follow one object in N bytes on average", kRarelyNeeded},
+    {"REMOVED", "", "--removed", "", Flag{&O::removed}, kObjectsCommand,
+     "also count what the bytecode asks for: the difference is what compilers have removed "
+     "(docs/OBJECTS.md)"},
     {"TPROF", "", "", "", Flag{&O::jit_log}, kNoCommand,
      "write the log of jitted code for `jprof tprof`; alone or with one of the modes"},
     {"CODE", "", "", "", Flag{&O::jit_code}, kNoCommand,

@@ -6,6 +6,7 @@
 #include "reports/combined/combined_report.h"
 #include "reports/itrace/arc.h"
 #include "reports/locks/log_jlm.h"
+#include "reports/object_columns.h"
 #include "reports/ticks/tprof.h"
 #include "reports/tree/header.h"
 #include "reports/view/views.h"
@@ -41,6 +42,7 @@ constexpr ColumnHelp kLogRtColumns[] = {
     {"AO", "the same: the number of these objects"},
     {"LB", "the same with `--live`: bytes of those objects that still exist"},
     {"LO", "the same with `--live`: the number of those objects that still exist"},
+    {"ASKED", "the same with `--removed`: how many the bytecode has asked for, allocated or not"},
     {"CUM", "the inclusive value: SELF with everything below"},
     {"%", "CUM of the first metric in percent of the whole"},
     {"RUNS", "of a merged profile: how many of the merged profiles have this context"},
@@ -90,31 +92,6 @@ constexpr ColumnHelp kScsColumns[] = {
     {"MAX", "the same: the largest value"},
     {"CALLS", "entries, which are exact: only in a profile by `calltree --sample`"},
     {"NAME", "the frame, behind the letter of its kind"},
-};
-
-constexpr ColumnHelp kObjectsColumns[] = {
-    {"%", "AB in percent of the bytes of all objects"},
-    {"AB", "bytes of the allocated objects of the class; of a method, those that it allocates"},
-    {"AO", "the number of these objects"},
-    {"LB", "with `--live`: bytes of those of these objects that still exist"},
-    {"+-LB", "half of the 95 % interval of LB, which was estimated (`--live sampled`)"},
-    {"LO", "with `--live`: the number of those of these objects that still exist"},
-    {"+-LO", "half of the 95 % interval of LO"},
-    {"CTX", "the number of calling contexts in which they are allocated"},
-    {"NAME",
-     "the class; behind `<` a method that allocates it; `(not seen by the probe)`: the bytes that "
-     "the JVM has counted and its probe has not reported"},
-};
-
-constexpr ColumnHelp kGrowthColumns[] = {
-    {"LB/S",
-     "bytes by which the live objects grow in a second: the slope over the snapshots, of six or "
-     "more without the first half"},
-    {"+-", "half of its 95 % interval"},
-    {"SURE", "whether the interval is above 0; these contexts come first"},
-    {"LB", "bytes of the live objects at the last snapshot"},
-    {"LO", "their number"},
-    {"NAME", "the class, and behind `<` the method that allocates it and its callers"},
 };
 
 constexpr ColumnHelp kLogGenColumns[] = {
@@ -250,6 +227,9 @@ constexpr Report kReports[] = {
      "how the live objects of each context grow, in a profile of jprof objects --snapshots",
      "--format --all --names --legend --width --no-pager", "", kTableFormats, kGrowthColumns,
      kProfiles, OfProfile<PrintGrowth>},
+    {"removed", "what code asks for and compilers remove, of jprof objects --removed",
+     "--format --threads --all --min-percent --names --legend --width --no-pager", "",
+     kTableFormats, kRemovedColumns, kProfiles, OfProfile<PrintRemoved>},
     {"log-gen", "the trace: entries and exits in order",
      "--format --names --no-pager --static-letters --table --uncalibrated --force --refit", "",
      kCommonFormats, kLogGenColumns, kProfiles, OfProfile<PrintLogGen>},

@@ -153,6 +153,8 @@ allocates it: no samples. Allocations that the compiler removes are none.
 
 Examples:
   jprof objects -- java -jar app.jar                 what is allocated where: objects and bytes
+  jprof objects --pid 1234 --duration 30             a JVM that runs; `jprof ps` lists them
+  jprof objects --removed -- java -jar app.jar       with what compilers remove: report removed
   jprof report objects app.jprof                     by class, with the methods that allocate it
   jprof view app.jprof                               flame graph of bytes and of objects
   jprof objects --focus com.acme -- java -jar app.jar    contexts of these packages only
@@ -169,7 +171,7 @@ std::string ScsHelp() {
 // Declares a command that records. `help` is its footer.
 Action RecordingCommand(options::Mode mode, const std::string& help, CommandLine line,
                         const Command& command) {
-  const bool attaches = mode != options::Mode::kTrace && mode != options::Mode::kObjects;
+  const bool attaches = mode != options::Mode::kTrace;
   line.Footer(help);
   line.AllowOthers();  // CheckAndRecord reports the first unknown argument
   auto typed = std::make_shared<TypedOptions>();

@@ -54,15 +54,14 @@ const char* TimerName(ptm::TimerSource timer) {
 std::vector<profile::Metric> ObjectMetrics(const options::AgentOptions& options) {
   using profile::Metric;
   std::vector<Metric> metrics;
-  for (const profile::ObjectMetric& row : profile::kObjectMetrics)
+  for (const profile::ObjectMetric& row :
+       profile::ObjectMetrics(options.live != options::Live::kNo, options.removed)) {
     metrics.push_back({.name = std::string(row.name),
                        .unit = std::string(row.unit),
                        .kind = Metric::Kind::kExact});
-  if (options.live == options::Live::kNo) metrics.resize(profile::kAllocated);
-  if (options.live != options::Live::kSampled) return metrics;
-  for (Metric& metric : std::span(metrics).subspan(profile::kAllocated)) {
-    metric.kind = Metric::Kind::kEstimate;
-    metric.period = {.value = options.live_interval, .unit = "bytes"};
+    if (!row.live || options.live != options::Live::kSampled) continue;
+    metrics.back().kind = Metric::Kind::kEstimate;
+    metrics.back().period = {.value = options.live_interval, .unit = "bytes"};
   }
   return metrics;
 }

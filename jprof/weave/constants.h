@@ -24,6 +24,10 @@ enum class CounterMethod : uint8_t {
   kRelease,
   kEnterLocked,
   kLeaveLocked,
+  kAsked,  // this and those below are methods of kCounterClass
+  kAskedMany,
+  kAskedBox,
+  kAskedLongBox,
   kAskFor,  // this and those below are methods of kConcurrentClass
   kTaken,
   kFailed,
@@ -31,7 +35,7 @@ enum class CounterMethod : uint8_t {
   kParks,
   kReacquires,
 };
-inline constexpr size_t kCounterMethods = 15;
+inline constexpr size_t kCounterMethods = 19;
 
 class Constants {
  public:

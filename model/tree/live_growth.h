@@ -2,7 +2,7 @@
 // All functions are pure.
 //
 // A followed object that was sampled with the probability p and has the value s stands for
-// v = s / p (common/allocation_sample.h). The sum of v over those that exist at a snapshot
+// v = s / p (profile/files/allocation_sample.h). The sum of v over those that exist at a snapshot
 // estimates the sum of s over all objects. Objects are sampled independently of each other, so the
 // variance of that sum is estimated by the sum of (1 - p) v^2 (Horvitz and Thompson, 1952). Its
 // interval is that of a Poisson count with the same relative variance, which is right for few

@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
-#include "common/allocation_sample.h"
 #include "common/shell_word.h"
+#include "profile/files/allocation_sample.h"
 #include "profile/files/object_metrics.h"
 
 namespace jprof::model {
@@ -29,7 +29,7 @@ class Contexts {
     Followed followed = {.first = record.first, .last = record.last};
     if (history_.interval != 0) {
       followed.probability =
-          SampledProbability(std::max<uint64_t>(record.bytes, 1), history_.interval);
+          profile::SampledProbability(std::max<uint64_t>(record.bytes, 1), history_.interval);
     }
     followed.value = record.objects;
     context.objects.push_back(followed);

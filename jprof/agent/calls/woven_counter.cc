@@ -53,6 +53,8 @@ Result<void> AddCapabilities(jvmtiEnv* jvmti) {
 
 std::unexpected<Error> UseProbe(const CallContext& context, const Error& error) {
   if (context.plan.locks) return WrongUse("LOCKS: {}", error.message);
+  if (context.plan.allocations)
+    return WrongUse("REMOVED: {}; record without it (--removed)", error.message);
   return WrongUse("COUNTER=woven: {}; use COUNTER=probe", error.message);
 }
 
@@ -74,7 +76,7 @@ WovenCounter::WovenCounter(const CallContext& context, HotspotVm vm, uint64_t cu
     : CallSource(context),
       vm_(std::move(vm)),
       current_at_(current_at),
-      classes_(context.jvmti, context.session, context.plan.locks),
+      classes_(context.jvmti, context.session, context.plan),
       virtual_threads_(context.jvmti, classes_, context.attached) {
   metadata_ = {ProbeKind::kWoven, "native methods, intrinsics and hidden classes are not counted",
                ""};

@@ -164,7 +164,7 @@ void LiveObjects::AddTable(JNIEnv* jni, std::vector<LiveSum>& sums) {
     if (object.node >= sums.size()) return;
     if (!marks_) records_.Add(object);
     const double weight =
-        marks_ ? 1 : 1 / SampledProbability(object.bytes, setting_.options.live_interval);
+        marks_ ? 1 : 1 / profile::SampledProbability(object.bytes, setting_.options.live_interval);
     sums[object.node].objects += weight;
     sums[object.node].bytes += weight * static_cast<double>(object.bytes);
   });

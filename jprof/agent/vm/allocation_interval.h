@@ -1,6 +1,6 @@
 // Computes the intervals and weights of the trigger ALLOCATED_BYTES. Does not use the VM.
 //
-// The VM samples an object every N bytes on average (common/allocation_sample.h).
+// The VM samples an object every N bytes on average (profile/files/allocation_sample.h).
 //
 // JVMs before JDK 25 get this wrong where objects inside and outside of a thread's allocation
 // buffer alternate (JDK-8356372): an allocation outside sets back the distance to the next sample
@@ -14,7 +14,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "common/allocation_sample.h"
+#include "profile/files/allocation_sample.h"
 
 namespace jprof::agent {
 
@@ -31,13 +31,14 @@ class AllocationInterval {
   // distributed over all values.
   bool Keeps(uint64_t size, uint64_t random) const {
     if (vm_ == bytes_) return true;
-    const double kept = SampledProbability(size, bytes_) / SampledProbability(size, vm_);
+    const double kept =
+        profile::SampledProbability(size, bytes_) / profile::SampledProbability(size, vm_);
     return static_cast<double>(random) < kept * 0x1p64;
   }
 
   // Returns the number of bytes that a sample of an object of `size` bytes represents.
   int64_t Weight(uint64_t size) const {
-    return std::llround(static_cast<double>(size) / SampledProbability(size, bytes_));
+    return std::llround(static_cast<double>(size) / profile::SampledProbability(size, bytes_));
   }
 
  private:

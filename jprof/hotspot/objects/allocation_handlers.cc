@@ -126,17 +126,22 @@ uint64_t HandlerFor(AllocationArguments arguments, Noted noted) {
                                : HandlerFor<kWoven, Noted::kMark>(arguments);
 }
 
+int Ignore() { return 0; }
+
 }  // namespace
 
 void SetAllocationGlobals(engine::Session& session, const ObjectLayout& layout,
                           const std::optional<ObjectMarks>& marks) {
   globals.session = &session;
   globals.layout.emplace(layout);
+  globals.layout->ReadEncoding();  // known if the VM runs already
   globals.marks = marks;
 }
 
 uint64_t AllocationHandler(AllocationArguments arguments, bool woven, Noted noted) {
   return woven ? HandlerFor<true>(arguments, noted) : HandlerFor<false>(arguments, noted);
 }
+
+uint64_t InertAllocationHandler() { return reinterpret_cast<uint64_t>(Ignore); }
 
 }  // namespace jprof::hotspot

@@ -18,5 +18,7 @@ void SetAllocationGlobals(engine::Session& session, const ObjectLayout& layout,
 
 // Returns the address of a handler.
 uint64_t AllocationHandler(AllocationArguments arguments, bool woven, Noted noted);
+// Returns that of a handler which does nothing, for all arguments.
+uint64_t InertAllocationHandler();
 
 }  // namespace jprof::hotspot

@@ -52,14 +52,16 @@ class ObjectCounts final : public engine::ThreadExtension {
   AllocationSite& AddSite(engine::Thread& thread, ObjectLayout& layout, uint64_t place,
                           profile::Node* context, uint64_t klass);
 
-  // Sets the value of the row "not seen by the probe": what the VM counts less what was seen.
+  // Sets the value of the row "not seen by the probe": what the VM counts less what was seen, and
+  // less what it had counted before the thread was recorded.
   void SetUnseen(uint64_t allocated_by_vm) {
-    if (unseen != nullptr) unseen->self = static_cast<int64_t>(allocated_by_vm - seen);
+    if (unseen != nullptr) unseen->self = static_cast<int64_t>(allocated_by_vm - before - seen);
   }
 
   void Release() override;
 
-  uint64_t seen = 0;  // bytes of all objects
+  uint64_t seen = 0;    // bytes of all objects
+  uint64_t before = 0;  // bytes that the VM had counted before
   // With live objects, the site and the bytes of the thread's last object.
   const AllocationSite* last = nullptr;
   uint64_t last_bytes = 0;

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "common/allocation_sample.h"
+#include "profile/files/allocation_sample.h"
 
 namespace jprof::model {
 namespace {
@@ -33,7 +33,8 @@ std::vector<Followed> SampleOf(const std::vector<Followed>& all, std::mt19937& r
   std::vector<Followed> sample;
   std::uniform_real_distribution<double> uniform;
   for (Followed object : all) {
-    object.probability = SampledProbability(static_cast<uint64_t>(object.value), kInterval);
+    object.probability =
+        profile::SampledProbability(static_cast<uint64_t>(object.value), kInterval);
     if (uniform(random) < object.probability) sample.push_back(object);
   }
   return sample;

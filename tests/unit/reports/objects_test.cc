@@ -44,6 +44,40 @@ TEST(ObjectsReport, ShowsWhatWasNotSeenHoweverLittleItIs) {
       << printed.text;
 }
 
+TEST(RemovedReport, ComparesWhatIsAskedForWithWhatIsAllocated) {
+  const Printed csv = PrintOf(RemovedObjects(), "removed", {.format = Format::kCsv});
+  EXPECT_EQ(csv.text,
+            "bytes,objects,asked,removed,without_new,contexts,class,method\n"
+            "0,0,6000000000,6000000000,0,1,Demo$Gone,\n"
+            "0,0,6000000000,6000000000,0,1,Demo$Gone,Demo.work(I)I\n"
+            "768,32,110,98,20,2,Demo$Point,\n"
+            "48,2,100,98,0,1,Demo$Point,Demo.work(I)I\n"
+            "720,30,10,0,20,1,Demo$Point,Demo.load()V\n");
+  const Printed text = PrintOf(RemovedObjects(), "removed", {});
+  EXPECT_NE(text.text.find("6000000098 objects were asked for by `new` and not allocated; 20 were "
+                           "allocated without `new`"),
+            std::string::npos)
+      << text.text;
+}
+
+// What was asked for is no call.
+TEST(RemovedReport, OtherReportsHaveItAsAMetric) {
+  const Printed csv = PrintOf(RemovedObjects(), "objects", {.format = Format::kCsv});
+  EXPECT_TRUE(
+      csv.text.starts_with("bytes,objects,asked,contexts,class,method\n768,32,110,2,Demo$Point,\n"))
+      << csv.text;
+  const Printed tree =
+      PrintOf(RemovedObjects(), "log-rt", {.all = true, .names = model::NameForm::kJvm});
+  EXPECT_EQ(BehindHead(tree.text).substr(0, 70).find("CALLS"), 3u) << tree.text;
+  EXPECT_EQ(tree.text.find("6000000000  W:"), std::string::npos) << tree.text;
+}
+
+TEST(RemovedReport, NamesTheOptionThatRecordsIt) {
+  const Printed printed = PrintOf(DemoObjects(), "removed", {});
+  ASSERT_FALSE(printed.result);
+  EXPECT_NE(printed.result.error().message.find("jprof objects --removed"), std::string::npos);
+}
+
 TEST(ObjectsReport, NeedsObjects) {
   const Printed printed = PrintOf(SpreadSamples({1}), "objects", {});
   ASSERT_FALSE(printed.result);

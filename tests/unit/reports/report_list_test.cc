@@ -71,7 +71,7 @@ Names PrintedColumns(const Report& report) {
       {.inputs = {directory.string() + "-a", directory.string() + "-b"}, .output = directory}));
   const Printed merged = Print(report.name, directory, options);
   for (const char* end : {"", "-a", "-b"}) fs::remove_all(directory.string() + end);
-  DemoObjects().Write(directory);
+  RemovedObjects().Write(directory);
   const Printed objects = Print(report.name, directory, options);
   fs::remove_all(directory);
   Names names;

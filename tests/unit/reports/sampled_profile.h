@@ -175,6 +175,32 @@ inline SampledProfile DemoLive() {
   return demo;
 }
 
+// A profile in which the compiler has removed most of the points, a native method has made others,
+// and the nodes of classes have the number of those that were asked for.
+inline SampledProfile RemovedObjects() {
+  SampledProfile demo(
+      R"({"name":"bytes","unit":"bytes","scale":1,"kind":"exact"},
+         {"name":"objects","unit":"objects","scale":1,"kind":"exact"},
+         {"name":"asked","unit":"objects","scale":1,"kind":"exact"})",
+      3);
+  profile::SyntheticProfile& made = demo.made;
+  made.meta.replace(made.meta.find("scs"), 3, "objects");
+  const profile::MethodId work = made.AddMethod("Demo", "work", "(I)I");
+  const profile::MethodId load = made.AddMethod("Demo", "load", "()V");
+  const profile::MethodId point = made.AddMethod("Demo$Point", "", "", profile::kMethodClass);
+  const profile::MethodId gone = made.AddMethod("Demo$Gone", "", "", profile::kMethodClass);
+  const size_t thread = made.AddThread("main", 100);
+  using enum FrameKind;
+  const auto ask = [&](uint32_t node, uint64_t count) {
+    made.nodes[node].entries[0] = static_cast<uint32_t>(count);
+    made.nodes[node].entries[1] = static_cast<uint32_t>(count >> 32);
+  };
+  ask(demo.Sample(thread, {{work, kWoven}, {point, kClass}}, {48, 2, 0}), 100);
+  ask(demo.Sample(thread, {{load, kWoven}, {point, kClass}}, {720, 30, 0}), 10);
+  ask(demo.Sample(thread, {{work, kWoven}, {gone, kClass}}, {0, 0, 0}), 6'000'000'000);
+  return demo;
+}
+
 // The methods m0, m1, ... of class C in `leaves` contexts below main; context i gets counts[i]
 // samples.
 inline SampledProfile SpreadSamples(const std::vector<int>& counts, bool with_native = false) {

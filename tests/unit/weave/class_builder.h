@@ -76,6 +76,16 @@ class ClassBuilder {
     pool_.U2(text);
     return count_++;
   }
+  uint16_t Method(std::string_view of_class, std::string_view name, std::string_view descriptor) {
+    const uint16_t type = Class(of_class), text = Utf8(name), types = Utf8(descriptor);
+    pool_.U1(kNameAndType);
+    pool_.U2(text);
+    pool_.U2(types);
+    pool_.U1(kMethodref);
+    pool_.U2(type);
+    pool_.U2(count_++);
+    return count_++;
+  }
   // Adds numbers until the pool has this many indexes.
   void FillPool(uint16_t count) {
     while (count_ < count) {

@@ -10,11 +10,11 @@
 #include <cmath>
 #include <cstdint>
 
-namespace jprof {
+namespace jprof::profile {
 
 // Returns p. Requires that the interval N is not 0.
 inline double SampledProbability(uint64_t bytes, uint64_t interval) {
   return -std::expm1(-static_cast<double>(bytes) / static_cast<double>(interval));
 }
 
-}  // namespace jprof
+}  // namespace jprof::profile
