@@ -5,8 +5,8 @@
 // - kExact: the allocation probe puts the number of the node into the mark word of each object
 //   (jprof/hotspot/objects/object_marks.h), and a snapshot reads the whole heap. Objects that the
 //   VM's own code clones lose their number; they are in the table of weak references.
-// - kSampled: JVMTI samples objects (profile/files/allocation_sample.h). They are in the table, and no
-//   others.
+// - kSampled: JVMTI samples objects (profile/files/allocation_sample.h). They are in the table, and
+//   no others.
 //
 // The last snapshot is taken when the program ends, as its shutdown hooks begin.
 //
