@@ -50,7 +50,7 @@ constexpr Subcommand kSubcommands[] = {
      "calibrate`",
      CallflowCommand},
     {kProfile, "locks",
-     "Counts every monitor of Java: who takes it how often, who waits for whom, which orders can "
+     "Counts every lock of Java: who takes it how often, who waits for whom, which orders can "
      "deadlock",
      LocksCommand},
     {kProfile, "trace", "Records every call and return of Java or C++ in order", TraceCommand},

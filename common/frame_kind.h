@@ -20,7 +20,7 @@ enum class FrameKind : uint8_t {
   kOther = 8,
   kThread = 9,
   kWoven = 10,   // counts itself by its bytecode, whatever code runs
-  kKernel = 11,  // kKernel and kClass are in no node: reports derive them from flags of the method
+  kKernel = 11,  // in no node: reports derive it from flags of the method
   kClass = 12,
   kBlock = 15,  // no frame: a block of children in the nodes file
 };

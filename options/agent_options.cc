@@ -117,6 +117,10 @@ Checked CheckMode(const AgentOptions& o) {
     if (o.tree_memory > kMostWovenTree)
       return Wrong(*FindOption("TREE_MEMORY"), "woven counters have at most 14G");
   }
+  if (o.removed && o.mode != Mode::kObjects) return Needs(*FindOption("REMOVED"), {"OBJECTS"});
+  if (o.removed && o.counter == Counter::kProbe)
+    return Wrong(*FindOption("REMOVED"),
+                 "only woven code counts what it asks for; remove it, or the choice of probes");
   if (o.mode == Mode::kObjects) {
     if (const Option* given =
             FirstSet(o, {"METRICS", "TRAIN", "PROBE", "KEEP_INTRINSICS", "HOOKS"}))
@@ -124,6 +128,12 @@ Checked CheckMode(const AgentOptions& o) {
                    "OBJECTS counts calls and objects and does not support this option; "
                    "remove it");
   }
+  if (const Option* given = FirstSet(o, {"LIVE", "SNAPSHOTS", "LIVE_INTERVAL"});
+      given && o.mode != Mode::kObjects)
+    return Needs(*given, {"OBJECTS"});
+  if (const Option* given = FirstSet(o, {"SNAPSHOTS", "LIVE_INTERVAL"});
+      given && o.live == Live::kNo)
+    return Needs(*given, {"LIVE"});
   if (o.mode != Mode::kTprof) return {};
   if (const Option* given =
           FirstSet(o, {"METRICS", "THREADS", "CLASSMETHODS", "FOCUS", "KEEP_INTRINSICS", "TRAIN"}))

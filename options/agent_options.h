@@ -37,6 +37,9 @@ enum class Children { kAuto, kNo, kFirst, kAll };
 // States whether functions of C and C++ that were compiled with hooks are recorded. With kAuto they
 // are if the program itself has hooks.
 enum class Hooks { kAuto, kNo, kYes };
+// States which objects are followed to know whether they still exist: none, a random sample, or
+// all.
+enum class Live { kNo, kSampled, kExact };
 
 // The option table has the name, the bounds and the help text of each member.
 struct AgentOptions {
@@ -49,6 +52,10 @@ struct AgentOptions {
   bool keep_intrinsics = false;
   uint64_t tree_memory = 512ull << 20;  // bytes
   bool lite = false;                    // kLocks without hold times
+  Live live = Live::kNo;                // kObjects
+  uint64_t live_interval = 512 << 10;   // bytes; kSampled follows one object in so many on average
+  uint64_t snapshots = 0;  // seconds between counts of live objects; 0: at the end only
+  bool removed = false;    // kObjects with what bytecode asks for
   bool fold_recursion = false;
   TraceMode trace_mode = TraceMode::kNormal;
   uint64_t trace_memory = 64ull << 20;  // bytes per thread

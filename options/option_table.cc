@@ -21,6 +21,7 @@ constexpr std::string_view kProbes[] = {"auto", "hotspot", "jvmti"};
 constexpr std::string_view kCounters[] = {"auto", "woven", "probe"};
 constexpr std::string_view kChildren[] = {"auto", "no", "first", "all"};
 constexpr std::string_view kHooks[] = {"auto", "no", "yes"};
+constexpr std::string_view kLive[] = {"no", "sampled", "exact"};
 constexpr std::string_view kTimers[] = {"auto", "perf", "posix"};
 
 // The options are in the order of HELP. Each has a name, aliases, flag, argument, target, commands
@@ -44,6 +45,17 @@ constexpr Option kOptions[] = {
      "do not measure how long locks are held, which costs most"},
     {"OBJECTS", "", "", "", ModeOption{Mode::kObjects}, kNoCommand,
      "record the call tree with counts, and all allocated objects by class"},
+    {"LIVE", "", "--live", "W", Choice<Live>{&O::live, kLive}, kObjectsCommand,
+     "also count the objects that still exist: exact (each one), sampled (estimated from some of "
+     "them; next to no cost) or no"},
+    {"SNAPSHOTS", "", "--snapshots", "S", Seconds{&O::snapshots, kMostSeconds}, kObjectsCommand,
+     "with LIVE: count them every S seconds (30, 30s, 5m), not only at the end; each time the JVM "
+     "collects all garbage first"},
+    {"LIVE_INTERVAL", "", "--live-interval", "N", Size{&O::live_interval, 64, kGiga},
+     kObjectsCommand, "with LIVE=sampled: follow one object in N bytes on average", kRarelyNeeded},
+    {"REMOVED", "", "--removed", "", Flag{&O::removed}, kObjectsCommand,
+     "also count what the bytecode asks for: the difference is what compilers have removed "
+     "(docs/OBJECTS.md)"},
     {"TPROF", "", "", "", Flag{&O::jit_log}, kNoCommand,
      "write the log of jitted code for `jprof tprof`; alone or with one of the modes"},
     {"CODE", "", "", "", Flag{&O::jit_code}, kNoCommand,
@@ -70,9 +82,9 @@ constexpr Option kOptions[] = {
     {"START", "", "", "", Flag{&O::start}, kNoCommand, "sample from the start (the default)"},
     {"NOSTART", "", "--nostart", "", Flag{&O::start, false}, kScsCommand,
      "do not sample before `jprof ctl PID start`", kRarelyNeeded},
-    {"DELAY", "", "--delay", "S", Number{&O::delay, kMostSeconds}, kScsCommand,
+    {"DELAY", "", "--delay", "S", Seconds{&O::delay, kMostSeconds}, kScsCommand,
      "start sampling after S seconds", kRarelyNeeded},
-    {"DURATION", "", "--duration", "S", Number{&O::duration, kMostSeconds}, kScsCommand,
+    {"DURATION", "", "--duration", "S", Seconds{&O::duration, kMostSeconds}, kScsCommand,
      "stop sampling after S seconds; the program continues"},
     {"THREADS", "", "--threads", "F", Patterns{&O::threads, Names::kThreads}, kAllCommands,
      "threads to record: +name or -name; a * at the end matches any remainder", kWhatIsRecorded},

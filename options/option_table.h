@@ -44,6 +44,11 @@ struct Number {
   uint64_t AgentOptions::*member;
   uint64_t most;  // the least is 1
 };
+// A number of seconds, which may have the unit s, m or h.
+struct Seconds {
+  uint64_t AgentOptions::*member;
+  uint64_t most;  // the least is 1
+};
 // Sets AgentOptions::rate. With `sample` it is that of SAMPLE, which adds samples to kCalltree and
 // whose value is optional; otherwise it is that of kScs.
 struct Rate {
@@ -54,9 +59,10 @@ struct Choice {
   E AgentOptions::*member;
   std::span<const std::string_view> names;  // in the order of the enumerators
 };
-using Target = std::variant<ModeOption, Flag, Path, List, Patterns, Size, Number, Rate,
-                            Choice<TraceMode>, Choice<ProbeChoice>, Choice<Counter>,
-                            Choice<ptm::TimerSource>, Choice<Children>, Choice<Hooks>>;
+using Target =
+    std::variant<ModeOption, Flag, Path, List, Patterns, Size, Number, Seconds, Rate,
+                 Choice<TraceMode>, Choice<ProbeChoice>, Choice<Counter>, Choice<ptm::TimerSource>,
+                 Choice<Children>, Choice<Hooks>, Choice<Live>>;
 
 // A set of commands. With kNoCommand the option is only available in an agent string.
 enum Commands : uint8_t {

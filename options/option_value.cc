@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "common/nearest.h"
 #include "options/option_table.h"
@@ -31,6 +32,20 @@ Done ParseNumber(std::string_view value, uint64_t most, uint64_t& into) {
     return WrongUse("'{}' is not a whole number from 1 to {}", value, most);
   }
   into = number;
+  return {};
+}
+
+Done ParseSeconds(std::string_view value, uint64_t most, uint64_t& into) {
+  constexpr std::pair<char, uint64_t> kUnits[] = {{'s', 1}, {'m', 60}, {'h', 3600}};
+  const auto* const unit =
+      std::ranges::find_if(kUnits, [&](const auto& one) { return value.ends_with(one.first); });
+  const bool has_unit = unit != std::end(kUnits);
+  const uint64_t seconds = has_unit ? unit->second : 1;
+  uint64_t number = 0;
+  if (!ParseNumber(value.substr(0, value.size() - has_unit), most / seconds, number))
+    return WrongUse("'{}' is not a time from 1 to {} seconds, such as 30, 30s, 5m or 1h", value,
+                    most);
+  into = number * seconds;
   return {};
 }
 
@@ -103,6 +118,9 @@ struct Setter {
   Done operator()(const Number& target) const {
     return ParseNumber(value, target.most, options.*target.member);
   }
+  Done operator()(const Seconds& target) const {
+    return ParseSeconds(value, target.most, options.*target.member);
+  }
   Done operator()(const Rate& target) const {
     if (target.sample) options.triggers = {Trigger{}};
     if (target.sample && value.empty()) return {};
@@ -158,6 +176,9 @@ struct Getter {
   Text operator()(const Number& target) const {
     return IfOther(options.*target.member, kDefaults.*target.member);
   }
+  Text operator()(const Seconds& target) const {
+    return IfOther(options.*target.member, kDefaults.*target.member);
+  }
   // The rate is the value of SAMPLE if that is set.
   Text operator()(const Rate& target) const {
     const bool sampled_tree = options.mode == Mode::kCalltree && !options.triggers.empty();
@@ -189,6 +210,9 @@ struct Bounds {
                        SizeText(target.least), SizeText(target.most));
   }
   std::string operator()(const Number& target) const {
+    return fmt::format(" (1 to {})", target.most);
+  }
+  std::string operator()(const Seconds& target) const {
     return fmt::format(" (1 to {})", target.most);
   }
   std::string operator()(const Rate&) const {

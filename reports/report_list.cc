@@ -6,6 +6,7 @@
 #include "reports/combined/combined_report.h"
 #include "reports/itrace/arc.h"
 #include "reports/locks/log_jlm.h"
+#include "reports/object_columns.h"
 #include "reports/ticks/tprof.h"
 #include "reports/tree/header.h"
 #include "reports/view/views.h"
@@ -39,6 +40,9 @@ constexpr ColumnHelp kLogRtColumns[] = {
      "of a profile of `jprof objects`, in place of SELF: bytes of the objects that the method "
      "allocates itself in this context, the sum of the rows of classes (`--`) right below it"},
     {"AO", "the same: the number of these objects"},
+    {"LB", "the same with `--live`: bytes of those objects that still exist"},
+    {"LO", "the same with `--live`: the number of those objects that still exist"},
+    {"ASKED", "the same with `--removed`: how many the bytecode has asked for, allocated or not"},
     {"CUM", "the inclusive value: SELF with everything below"},
     {"%", "CUM of the first metric in percent of the whole"},
     {"RUNS", "of a merged profile: how many of the merged profiles have this context"},
@@ -88,16 +92,6 @@ constexpr ColumnHelp kScsColumns[] = {
     {"MAX", "the same: the largest value"},
     {"CALLS", "entries, which are exact: only in a profile by `calltree --sample`"},
     {"NAME", "the frame, behind the letter of its kind"},
-};
-
-constexpr ColumnHelp kObjectsColumns[] = {
-    {"%", "AB in percent of the bytes of all objects"},
-    {"AB", "bytes of the allocated objects of the class; of a method, those that it allocates"},
-    {"AO", "the number of these objects"},
-    {"CTX", "the number of calling contexts in which they are allocated"},
-    {"NAME",
-     "the class; behind `<` a method that allocates it; `(not seen by the probe)`: the bytes that "
-     "the JVM has counted and its probe has not reported"},
 };
 
 constexpr ColumnHelp kLogGenColumns[] = {
@@ -229,6 +223,13 @@ constexpr Report kReports[] = {
     {"objects", "the allocated objects of a profile of jprof objects, summed by class",
      "--format --threads --all --min-percent --names --legend --width --no-pager --metric", "",
      kTableFormats, kObjectsColumns, kProfiles, OfProfile<PrintObjects>},
+    {"growth",
+     "how the live objects of each context grow, in a profile of jprof objects --snapshots",
+     "--format --all --names --legend --width --no-pager", "", kTableFormats, kGrowthColumns,
+     kProfiles, OfProfile<PrintGrowth>},
+    {"removed", "what code asks for and compilers remove, of jprof objects --removed",
+     "--format --threads --all --min-percent --names --legend --width --no-pager", "",
+     kTableFormats, kRemovedColumns, kProfiles, OfProfile<PrintRemoved>},
     {"log-gen", "the trace: entries and exits in order",
      "--format --names --no-pager --static-letters --table --uncalibrated --force --refit", "",
      kCommonFormats, kLogGenColumns, kProfiles, OfProfile<PrintLogGen>},

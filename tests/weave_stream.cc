@@ -9,7 +9,7 @@
 //   number of methods counted
 //   number of methods skipped, for each reason of jprof::weave::SkipReason
 // All numbers have 4 bytes. Counts each method with code except intrinsics, with ascending ids, and
-// its locks.
+// its locks and allocations.
 // --unchanged: reads and writes each method without inserting anything.
 #include <chrono>
 #include <cstdint>
@@ -36,11 +36,15 @@ void WriteNumber(uint64_t number) {
 
 Result<Woven> WeaveNext(std::span<const uint8_t> bytes, bool unchanged, uint32_t& next_id) {
   if (!unchanged) {
-    return Weave(bytes, [&](const Method& method) {
-      return method.is_intrinsic
-                 ? Decision{}
-                 : Decision{.action = Action::kCount, .id = next_id++, .locks = true};
-    });
+    const auto decide = [&](const Method& method) {
+      return method.is_intrinsic ? Decision{}
+                                 : Decision{.action = Action::kCount,
+                                            .id = next_id++,
+                                            .locks = true,
+                                            .allocations = true};
+    };
+    return Weave(bytes, decide,
+                 [](std::string_view name) { return static_cast<uint32_t>(name.size()); });
   }
   auto rewritten = RewriteUnchanged(bytes);
   if (!rewritten) return std::unexpected(rewritten.error());

@@ -17,6 +17,7 @@ import objects_test  # noqa: E402
 from lab import Lab  # noqa: E402
 
 COLLECTORS = ("serial", "parallel", "z", "shenandoah")
+MODES = ("int", "c1", "c2", "tiered")
 LAYOUTS = ("wide-pointers", "wide-classes", "compact-headers")
 
 
@@ -24,8 +25,10 @@ def cases_of(jdk):
     for counter in ("woven", "probe"):
         for mode in measure.jvms.MODES:
             yield {"mode": mode, "counter": counter}
+    for mode in measure.jvms.MODES:
+        yield {"mode": mode, "removed": True}
     for variant in (*COLLECTORS, *LAYOUTS):
-        for mode in ("int", "tiered"):
+        for mode in MODES if variant in COLLECTORS else ("int", "tiered"):
             yield {"mode": mode, "flags": tuple(measure.jvms.VARIANTS[variant])}
     if jdk.major >= 21:
         for counter in ("woven", "probe"):
@@ -40,14 +43,15 @@ def main():
     for jdk in measure.jdks_of(args):
         lab = Lab(os.path.join(args.build, "bin", "jprof"),
                   os.path.join(args.build, "lib", "libjprof.so"),
-                  os.path.join(args.build, "tests", "e2e", "programs"), jdk)
+                  os.path.join(args.build, "tests", "e2e", "programs"), jdk,
+                  libraries=os.path.abspath(os.path.join(args.build, "lib")))
         for how in cases_of(jdk):
             flags = how.get("flags", ())
             if flags and lab.run(jdk.java(*flags, "-version")).returncode != 0:
                 continue
             complaints, unseen = objects_test.run_case(lab, **how)
             wrong += bool(complaints)
-            names = " ".join(f"{value}" for value in how.values())
+            names = " ".join(name if value is True else f"{value}" for name, value in how.items())
             print(f"{jdk.name} {names}: {'; '.join(complaints) or 'exact'}; not seen: "
                   f"{sum(unseen.values())} bytes", flush=True)
     sys.exit(wrong != 0)

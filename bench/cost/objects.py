@@ -8,6 +8,8 @@ and the CPU time of javac.
 plain       without an agent
 probe only  -XX:+DTraceAllocProbes with the VM's own handler
 objects     jprof objects
+exact       the same with --live exact
+sampled     the same with --live sampled
 jvmti       JVMTI's SampledObjectAlloc at interval 0: jprof scs with ALLOCATIONS, one stack in 10^9
 calltree    jprof calltree with woven counting, for javac: what the contexts alone cost
 
@@ -26,6 +28,7 @@ import measure  # noqa: E402
 SOURCE = os.path.join(measure.ROOT, "bench", "java", "Allocations.java")
 LOOPS = ("objects", "arrays", "removed")
 AGENTS = {"plain": None, "probe only": None, "objects": "objects",
+          "exact": "objects,live=exact", "sampled": "objects,live=sampled",
           "jvmti": "scs=ALLOCATIONS=1000000000"}
 
 
@@ -69,9 +72,10 @@ def compile_java_xml(args, jdk):
         compilation = javac.Compilation(
             args, jdk, work, javac.unpack(archive, work, args.files),
             {"plain": ([], None), "calltree": ([], "calltree,counter=woven"),
-             "objects": ([], "objects")})
-        results = measure.interleaved(("plain", "calltree", "objects"), args.rounds,
-                                      compilation.once)
+             "objects": ([], "objects"), "exact": ([], "objects,live=exact"),
+             "sampled": ([], "objects,live=sampled")})
+        results = measure.interleaved(("plain", "calltree", "objects", "exact", "sampled"),
+                                      args.rounds, compilation.once)
     plain = statistics.median(run.cpu for run in results["plain"])
     print(f"\nJDK {jdk.version}: javac on {args.files} files, CPU seconds, median of {args.rounds}")
     for name, runs in results.items():

@@ -126,7 +126,7 @@ Examples:
   jprof callflow -- ./app                            C and C++ with -finstrument-functions)";
 
 constexpr char kLocksHelp[] = R"(Examples:
-  jprof locks -- java -jar app.jar                   every monitor: taken, waited for, held
+  jprof locks -- java -jar app.jar                   every lock: taken, waited for, held
   jprof locks --lite -- java -jar app.jar            without hold times, which costs less
   jprof locks --pid 1234 --duration 30               a JVM that runs; `jprof ps` lists them
   jprof report log-jlm --contexts app.jprof          who takes each lock, who waits for whom)";
@@ -153,10 +153,15 @@ allocates it: no samples. Allocations that the compiler removes are none.
 
 Examples:
   jprof objects -- java -jar app.jar                 what is allocated where: objects and bytes
+  jprof objects --pid 1234 --duration 30             a JVM that runs; `jprof ps` lists them
+  jprof objects --removed -- java -jar app.jar       with what compilers remove: report removed
   jprof report objects app.jprof                     by class, with the methods that allocate it
   jprof view app.jprof                               flame graph of bytes and of objects
   jprof objects --focus com.acme -- java -jar app.jar    contexts of these packages only
-  jprof export --format pprof app.jprof              alloc_space and alloc_objects for pprof)";
+  jprof export --format pprof app.jprof              alloc_space and alloc_objects for pprof
+  jprof objects --live exact -- java -jar app.jar    also which of them still exist
+  jprof objects --live sampled --snapshots 30s -- java -jar app.jar      is there a leak?
+  jprof report growth app.jprof                      the contexts whose objects grow)";
 
 std::string ScsHelp() {
   return "Events of the JVM (--event E or E=N; the number shown is the default):\n" +
@@ -166,7 +171,7 @@ std::string ScsHelp() {
 // Declares a command that records. `help` is its footer.
 Action RecordingCommand(options::Mode mode, const std::string& help, CommandLine line,
                         const Command& command) {
-  const bool attaches = mode != options::Mode::kTrace && mode != options::Mode::kObjects;
+  const bool attaches = mode != options::Mode::kTrace;
   line.Footer(help);
   line.AllowOthers();  // CheckAndRecord reports the first unknown argument
   auto typed = std::make_shared<TypedOptions>();

@@ -56,10 +56,14 @@ Result<void> CallRecording::OpenSampling() {
 
 Result<void> CallRecording::OpenObjects() {
   if (!setting_.plan.objects) return {};
-  auto opened = ObjectRecording::Open({.jvmti = setting_.jvmti,
+  auto opened = ObjectRecording::Open({.java = setting_.java,
+                                       .jvmti = setting_.jvmti,
+                                       .options = setting_.options,
                                        .vm = *source_->vm(),
                                        .session = session(),
-                                       .woven = setting_.plan.source == setup::Source::kWoven});
+                                       .woven = setting_.plan.source == setup::Source::kWoven,
+                                       .attached = setting_.attached,
+                                       .java_version = MajorVersion(setting_.java)});
   if (!opened) return std::unexpected(opened.error());
   objects_ = *std::move(opened);
   threads_.AddFollower(*objects_);
@@ -99,8 +103,13 @@ void CallRecording::Listen() {
 Result<void> CallRecording::Begin(JNIEnv* jni, std::span<const ExistingThread> threads) {
   focus_.Begin(jni);
   threads_.Begin(jni, threads);
-  if (objects_) objects_->AddThread(jni);
-  return source_->Begin(jni);
+  if (!objects_) return source_->Begin(jni);
+  objects_->Begin(jni);
+  auto begun = objects_->BeginLate(jni);
+  if (begun) begun = source_->Begin(jni);
+  if (begun) begun = objects_->CountLate();
+  if (!begun) (void)objects_->EndLate(jni);
+  return begun;
 }
 
 void CallRecording::BeginSampling(JNIEnv* jni) {
@@ -116,9 +125,12 @@ void CallRecording::End(JNIEnv* jni) {
   session_.End();
 }
 
-// Only sources without samples can fail (setup::CheckAttach).
+// Only recordings without samples can fail (setup::CheckAttach).
 Result<void> CallRecording::RestoreCode(JNIEnv* jni) {
   if (sampling_) sampling_->End();
+  if (objects_) {
+    if (auto ended = objects_->EndLate(jni); !ended) return ended;
+  }
   return source_->End(jni);
 }
 

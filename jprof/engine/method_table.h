@@ -43,6 +43,17 @@ class MethodSource {
   virtual uint64_t VirtualThreadId(uint64_t vm_thread) { return vm_thread; }
 };
 
+// Describes classes of objects, which are given as addresses of a std::string_view with the name.
+class ClassNames final : public MethodSource {
+ public:
+  bool Describe(uint64_t name, MethodText* text) override {
+    text->class_name = *reinterpret_cast<const std::string_view*>(name);
+    text->flags = profile::kMethodClass;
+    return true;
+  }
+  FrameKind Classify(uint64_t) override { return FrameKind::kClass; }
+};
+
 inline constexpr profile::MethodId kIgnoredMethod{profile::kMethodMask - 1};  // filtered out
 inline constexpr profile::MethodId kUnknownMethod{1};  // could not be described
 

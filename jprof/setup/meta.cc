@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "common/monotonic.h"
@@ -50,6 +51,21 @@ const char* TimerName(ptm::TimerSource timer) {
   }
 }
 
+std::vector<profile::Metric> ObjectMetrics(const options::AgentOptions& options) {
+  using profile::Metric;
+  std::vector<Metric> metrics;
+  for (const profile::ObjectMetric& row :
+       profile::ObjectMetrics(options.live != options::Live::kNo, options.removed)) {
+    metrics.push_back({.name = std::string(row.name),
+                       .unit = std::string(row.unit),
+                       .kind = Metric::Kind::kExact});
+    if (!row.live || options.live != options::Live::kSampled) continue;
+    metrics.back().kind = Metric::Kind::kEstimate;
+    metrics.back().period = {.value = options.live_interval, .unit = "bytes"};
+  }
+  return metrics;
+}
+
 std::vector<profile::Metric> MetricsOf(const options::AgentOptions& options,
                                        const engine::Session* session) {
   using profile::Metric;
@@ -72,10 +88,7 @@ std::vector<profile::Metric> MetricsOf(const options::AgentOptions& options,
   if (options.mode == Mode::kLocks)
     std::ranges::move(profile::LockMetrics(options.lite), std::back_inserter(metrics));
   if (options.mode == options::Mode::kObjects) {
-    for (const profile::ObjectMetric& row : profile::kObjectMetrics)
-      metrics.push_back({.name = std::string(row.name),
-                         .unit = std::string(row.unit),
-                         .kind = Metric::Kind::kExact});
+    std::ranges::move(ObjectMetrics(options), std::back_inserter(metrics));
   }
   return metrics;
 }

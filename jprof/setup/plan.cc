@@ -88,14 +88,13 @@ Result<void> CheckAttach(const options::AgentOptions& options, int java_version)
   const Source source = SourceOf(options);
   const bool counts = source == Source::kProbe || source == Source::kWoven;
   if (!counts) return {};
-  if (options.mode == options::Mode::kObjects)
-    return WrongUse(
-        "OBJECTS must begin with the JVM: `jprof objects -- java ...`; in a running JVM samples "
-        "estimate what is allocated: `jprof scs --event ALLOCATED_BYTES --objects --pid PID`");
   if (options.mode == options::Mode::kTrace || options.train)
     return WrongUse("{} must begin with the JVM: `jprof trace -- java ...`",
                     options.train ? "TRAIN" : "TRACE");
   if (source == Source::kWoven) return {};
+  if (options.mode == options::Mode::kObjects)
+    return WrongUse(
+        "OBJECTS in a running JVM needs woven counting: use --counter woven (COUNTER=woven)");
   if (!options.triggers.empty())
     return WrongUse(
         "SAMPLE in a running JVM needs woven counting: use --counter woven (COUNTER=woven)");
@@ -119,10 +118,14 @@ Result<Plan> MakePlan(const options::AgentOptions& options) {
                   ? engine::RecordingKind::kTimeTrace
                   : engine::TreeWith(session.clock, session.counters.size());
   plan.locks = options.mode == options::Mode::kLocks;
+  plan.allocations = plan.objects && options.removed;
   session.files.metric_count = static_cast<uint32_t>(
       (session.clock ? 1 : 0) + session.counters.size() + MetricsOf(options.triggers).size() +
       (plan.locks ? profile::LockMetrics(options.lite).size() : 0) +
-      (plan.objects ? profile::kObjectMetrics.size() : 0));
+      (plan.objects
+           ? profile::ObjectMetrics(options.live != options::Live::kNo, options.removed).size()
+           : 0));
+  session.files.live = options.live != options::Live::kNo;
   session.files.locks = plan.locks;
   session.files.tree_memory = options.tree_memory;
   session.files.trace = options.mode == options::Mode::kTrace;

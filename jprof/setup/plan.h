@@ -29,6 +29,7 @@ struct Plan {
   bool virtual_thread_names = false;  // samples of virtual threads go to rows by name
   bool debug_info = false;            // compiled code is described for samples
   bool locks = false;                 // woven methods also count locks
+  bool allocations = false;           // and the objects that their bytecode asks for
   bool functions = false;             // hooks may record functions of C and C++ beside the methods
 
   // The probes that may be used.

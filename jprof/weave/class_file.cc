@@ -71,6 +71,15 @@ std::string_view ConstantPool::ClassName(uint16_t index) const {
   return entry.empty() ? entry : Utf8(LoadBig<uint16_t>(entry, 0));
 }
 
+ConstantPool::MethodName ConstantPool::Method(uint16_t index) const {
+  const std::string_view method = Entry(index, kMethodref);
+  if (method.empty()) return {};
+  const std::string_view name = Entry(LoadBig<uint16_t>(method, 2), kNameAndType);
+  if (name.empty()) return {};
+  return {ClassName(LoadBig<uint16_t>(method, 0)), Utf8(LoadBig<uint16_t>(name, 0)),
+          Utf8(LoadBig<uint16_t>(name, 2))};
+}
+
 Result<ClassFile> ReadClassFile(std::span<const uint8_t> bytes) {
   ByteCursor cursor(bytes);
   ClassFile file;

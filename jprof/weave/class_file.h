@@ -32,6 +32,11 @@ class ConstantPool {
   // name either.
   std::string_view Utf8(uint16_t index) const;
   std::string_view ClassName(uint16_t index) const;
+  // Returns the method of a class that the constant refers to. Its names are empty if it does not.
+  struct MethodName {
+    std::string_view of_class, name, descriptor;
+  };
+  MethodName Method(uint16_t index) const;
   // Returns whether one of its texts is the type of an annotation that marks intrinsics.
   bool has_intrinsics() const { return has_intrinsics_; }
 

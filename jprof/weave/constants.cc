@@ -24,7 +24,17 @@ constexpr std::array<KnownMethod, kCounterMethods> kMethods = {
      {kLocksClass, "ask", "(Ljava/lang/Object;)V"},
      {kLocksClass, "release", "(Ljava/lang/Object;)V"},
      {kLocksClass, "enter", "(Ljava/lang/Object;J)V"},
-     {kLocksClass, "leave", "(J)V"}}};
+     {kLocksClass, "leave", "(J)V"},
+     {kCounterClass, "asked", "(I)V"},
+     {kCounterClass, "asked", "(II)V"},
+     {kCounterClass, "askedBox", "(II)V"},
+     {kCounterClass, "askedBox", "(JI)V"},
+     {kConcurrentClass, "ask", "(Ljava/lang/Object;I)V"},
+     {kConcurrentClass, "taken", "(ILjava/lang/Object;I)V"},
+     {kConcurrentClass, "failed", "(I)V"},
+     {kConcurrentClass, "release", "(Ljava/lang/Object;I)V"},
+     {kConcurrentClass, "parks", "()V"},
+     {kConcurrentClass, "reacquires", "()V"}}};
 
 }  // namespace
 

@@ -24,8 +24,18 @@ enum class CounterMethod : uint8_t {
   kRelease,
   kEnterLocked,
   kLeaveLocked,
+  kAsked,  // this and those below are methods of kCounterClass
+  kAskedMany,
+  kAskedBox,
+  kAskedLongBox,
+  kAskFor,  // this and those below are methods of kConcurrentClass
+  kTaken,
+  kFailed,
+  kReleaseLock,
+  kParks,
+  kReacquires,
 };
-inline constexpr size_t kCounterMethods = 9;
+inline constexpr size_t kCounterMethods = 19;
 
 class Constants {
  public:

@@ -3,31 +3,10 @@
 #include <algorithm>
 
 #include "jprof/weave/instructions.h"
+#include "jprof/weave/lock_methods.h"
 
 namespace jprof::weave {
 namespace {
-
-// Returns the shortest instruction that pushes the number, which is not negative. It is empty if
-// the number's constant does not fit.
-Snippet Push(uint32_t number, Constants& constants) {
-  Snippet push;
-  if (number <= 5) {
-    push.U1(opcode::kIconst0 + number);
-  } else if (number <= INT8_MAX) {
-    push.U1(opcode::kBipush);
-    push.U1(number);
-  } else if (number <= INT16_MAX) {
-    push.U1(opcode::kSipush);
-    push.U2(number);
-  } else if (const uint16_t index = constants.Integer(number); index > UINT8_MAX) {
-    push.U1(opcode::kLdcW);
-    push.U2(index);
-  } else if (index != 0) {
-    push.U1(opcode::kLdc);
-    push.U1(index);
-  }
-  return push;
-}
 
 // Returns an lload or lstore. `with_0` is the form for local variable 0, which those for 1 to 3
 // follow.
@@ -46,30 +25,11 @@ Snippet LocalAccess(uint8_t general, uint8_t with_0, uint16_t local) {
   return access;
 }
 
-Snippet Call(CounterMethod method, Constants& constants) {
-  Snippet call;
-  const uint16_t index = constants.MethodOf(method);
-  if (index == 0) return call;
-  call.U1(opcode::kInvokestatic);
-  call.U2(index);
-  return call;
-}
-
 template <typename... Parts>
 Snippet Join(const Parts&... parts) {
   Snippet joined;
   (joined.Append(parts), ...);
   return joined;
-}
-
-// Returns the load of a local variable. The short instructions for local variables 0 to 3 have
-// consecutive opcodes, four for each type.
-Snippet Load(uint8_t general, uint16_t local) {
-  return LocalAccess(general, static_cast<uint8_t>(26 + 4 * (general - opcode::kIload)), local);
-}
-Snippet Store(uint8_t load, uint16_t local) {
-  const auto general = static_cast<uint8_t>(load - opcode::kIload + opcode::kIstore);
-  return LocalAccess(general, static_cast<uint8_t>(59 + 4 * (general - opcode::kIstore)), local);
 }
 
 // Returns the instruction (iload to aload) that loads a value of the method's return type, or
@@ -92,6 +52,22 @@ std::optional<uint8_t> LoadOfResult(std::string_view descriptor) {
     default:
       return opcode::kIload;
   }
+}
+
+// Returns the instructions that push a number above 0 if the method has taken a lock. Its result
+// is in all.kept.
+Snippet PushTaken(const Insertions& all) {
+  Snippet push;
+  if (!all.returned) {
+    push.U1(opcode::kIconst0 + 1);
+    return push;
+  }
+  push = Load(*all.returned, all.kept);
+  if (*all.returned == opcode::kLload) {
+    push.U1(opcode::kLconst0);
+    push.U1(opcode::kLcmp);
+  }
+  return push;
 }
 
 // Keeps the return value in a local variable during the call: a stack overflow clears the operand
@@ -182,9 +158,65 @@ bool TellSynchronized(const Target& target, Constants& constants, Insertions& al
   return true;
 }
 
+// Returns the instructions that push `this` and the second argument of JprofConcurrent.
+Snippet ThisAndWhat(const LockMethod& method, Constants& constants) {
+  return Join(Load(opcode::kAload, 0), Push(method.what, constants));
+}
+
+// Inserts the calls at the entry, the returns and the end by an exception of a method that takes a
+// lock.
+bool TellTaken(const LockMethod& method, const Target& target, Constants& constants,
+               Insertions& all) {
+  const Snippet object_and_what = ThisAndWhat(method, constants);
+  const Snippet what = Push(method.what, constants);
+  const Snippet ask = Call(CounterMethod::kAskFor, constants);
+  const Snippet taken = Call(CounterMethod::kTaken, constants);
+  const Snippet failed = Call(CounterMethod::kFailed, constants);
+  all.throwable = constants.Class("java/lang/Throwable");
+  if (ask.size() == 0 || taken.size() == 0 || failed.size() == 0 || all.throwable == 0)
+    return false;
+  Snippet rethrow;
+  rethrow.U1(opcode::kAthrow);
+  all.returned = LoadOfResult(target.descriptor);
+  all.at_entry = Join(all.at_entry, object_and_what, ask);
+  all.before_return.code = Join(PushTaken(all), object_and_what, taken, all.before_return.code);
+  all.at_unwind = Join(what, failed, rethrow);
+  all.stack_at_entry = 3;
+  all.stack_before_return = 4;
+  all.stack_at_end = 3;
+  return true;
+}
+
+bool TellEntry(CounterMethod method, const Snippet& arguments, Constants& constants,
+               Insertions& all) {
+  const Snippet call = Call(method, constants);
+  all.at_entry = Join(all.at_entry, arguments, call);
+  return call.size() != 0;
+}
+
+// Inserts the calls of a method of java.util.concurrent. All of these methods call others.
+bool TellConcurrent(const Target& target, Constants& constants, Insertions& all) {
+  const LockMethod method = FindLockMethod(target.class_name, target.name, target.descriptor);
+  const bool is_static = (target.access & kStatic) != 0;
+  if (!target.calls || (is_static && method.use != LockUse::kPark)) return true;
+  switch (method.use) {
+    case LockUse::kNone:
+      return true;
+    case LockUse::kTake:
+      return TellTaken(method, target, constants, all);
+    case LockUse::kRelease:
+      return TellEntry(CounterMethod::kReleaseLock, ThisAndWhat(method, constants), constants, all);
+    case LockUse::kPark:
+      return TellEntry(CounterMethod::kParks, {}, constants, all);
+    case LockUse::kReacquire:
+      return TellEntry(CounterMethod::kReacquires, {}, constants, all);
+  }
+  return false;
+}
+
 bool Locks(const Target& target, Constants& constants, Insertions& all) {
   constexpr uint16_t kFirstWithClassConstants = 49;
-  if (!TellMonitors(constants, all)) return false;
+  if (!TellMonitors(constants, all) || !TellConcurrent(target, constants, all)) return false;
   const bool has_monitor =
       (target.access & kSynchronized) != 0 &&
       ((target.access & kStatic) == 0 || target.major >= kFirstWithClassConstants);
@@ -237,6 +269,45 @@ bool Answer(Constants& constants, Insertions& all) {
 }
 
 }  // namespace
+
+Snippet Push(uint32_t number, Constants& constants) {
+  Snippet push;
+  if (number <= 5) {
+    push.U1(opcode::kIconst0 + number);
+  } else if (number <= INT8_MAX) {
+    push.U1(opcode::kBipush);
+    push.U1(number);
+  } else if (number <= INT16_MAX) {
+    push.U1(opcode::kSipush);
+    push.U2(number);
+  } else if (const uint16_t index = constants.Integer(number); index > UINT8_MAX) {
+    push.U1(opcode::kLdcW);
+    push.U2(index);
+  } else if (index != 0) {
+    push.U1(opcode::kLdc);
+    push.U1(index);
+  }
+  return push;
+}
+
+Snippet Call(CounterMethod method, Constants& constants) {
+  Snippet call;
+  const uint16_t index = constants.MethodOf(method);
+  if (index == 0) return call;
+  call.U1(opcode::kInvokestatic);
+  call.U2(index);
+  return call;
+}
+
+// Returns the load of a local variable. The short instructions for local variables 0 to 3 have
+// consecutive opcodes, four for each type.
+Snippet Load(uint8_t general, uint16_t local) {
+  return LocalAccess(general, static_cast<uint8_t>(26 + 4 * (general - opcode::kIload)), local);
+}
+Snippet Store(uint8_t load, uint16_t local) {
+  const auto general = static_cast<uint8_t>(load - opcode::kIload + opcode::kIstore);
+  return LocalAccess(general, static_cast<uint8_t>(59 + 4 * (general - opcode::kIstore)), local);
+}
 
 std::optional<Insertions> InsertionsFor(const Decision& decision, const Target& target,
                                         Constants& constants) {

@@ -11,6 +11,8 @@
 
 namespace jprof::weave {
 
+class Allocations;
+
 class Snippet {
  public:
   void U1(uint32_t value) { bytes_[size_++] = static_cast<char>(value); }
@@ -28,6 +30,14 @@ class Snippet {
   std::array<char, 48> bytes_{};
   uint32_t size_ = 0;
 };
+
+// Returns the shortest instruction that pushes a number below 2^31, and a call of a static method.
+// They are empty if the constant does not fit.
+Snippet Push(uint32_t number, Constants& constants);
+Snippet Call(CounterMethod method, Constants& constants);
+// Returns the load of a local variable, and the store for the type of `load`, iload to aload.
+Snippet Load(uint8_t general, uint16_t local);
+Snippet Store(uint8_t load, uint16_t local);
 
 // Instructions with a call that can overflow the stack where the program's own code would not. The
 // offsets [from, to) are those of the call. If they are equal, the call is not guarded: a stack
@@ -48,11 +58,12 @@ struct Insertions {
   Snippet at_entry;
   GuardedCall before_return;  // after a stack overflow, execution continues in at_end
   GuardedCall at_handler;
-  Snippet at_end;        // the return without the call, at the end of the code
-  Snippet before_enter;  // before each monitorenter
-  Snippet before_exit;   // before each monitorexit
-  // The handler of every exception that leaves a synchronized method, behind at_end. It is empty in
-  // other methods.
+  Snippet at_end;                            // the return without the call, at the end of the code
+  Snippet before_enter;                      // before each monitorenter
+  Snippet before_exit;                       // before each monitorexit
+  const Allocations* allocations = nullptr;  // what is inserted before instructions that allocate
+  // The handler of every exception that leaves a synchronized method, or one that takes a lock,
+  // behind at_end. It is empty in other methods.
   Snippet at_unwind;
 
   uint16_t new_locals = 0;       // number of slots
@@ -74,10 +85,13 @@ struct Insertions {
   uint32_t stack_at_handler = 0;
   uint32_t stack_at_end = 0;
   uint32_t stack_at_monitor = 0;
+  uint32_t stack_at_allocation = 0;
 };
 
 // The method that is to be changed.
 struct Target {
+  std::string_view class_name;
+  std::string_view name;
   std::string_view descriptor;
   uint16_t max_locals = 0;
   bool calls = false;  // whether it calls methods or catches exceptions

@@ -12,6 +12,7 @@ enum class Kind : uint8_t { kInvalid, kPlain, kReturn, kJump, kLongJump, kSwitch
 
 namespace opcode {
 inline constexpr uint8_t kIconst0 = 3;
+inline constexpr uint8_t kLconst0 = 9;
 inline constexpr uint8_t kBipush = 16;
 inline constexpr uint8_t kSipush = 17;
 inline constexpr uint8_t kLdc = 18;
@@ -24,7 +25,10 @@ inline constexpr uint8_t kAload = 25;
 inline constexpr uint8_t kIstore = 54;
 inline constexpr uint8_t kPop = 87;
 inline constexpr uint8_t kDup = 89;
+inline constexpr uint8_t kDup2 = 92;
+inline constexpr uint8_t kImul = 104;
 inline constexpr uint8_t kIinc = 132;
+inline constexpr uint8_t kLcmp = 148;
 inline constexpr uint8_t kGoto = 167;
 inline constexpr uint8_t kTableswitch = 170;
 inline constexpr uint8_t kIreturn = 172;
@@ -33,10 +37,14 @@ inline constexpr uint8_t kReturn = 177;
 inline constexpr uint8_t kInvokevirtual = 182;
 inline constexpr uint8_t kInvokestatic = 184;
 inline constexpr uint8_t kInvokedynamic = 186;
+inline constexpr uint8_t kNew = 187;
+inline constexpr uint8_t kNewarray = 188;
+inline constexpr uint8_t kAnewarray = 189;
 inline constexpr uint8_t kAthrow = 191;
 inline constexpr uint8_t kMonitorenter = 194;
 inline constexpr uint8_t kMonitorexit = 195;
 inline constexpr uint8_t kWide = 196;
+inline constexpr uint8_t kMultianewarray = 197;
 inline constexpr uint8_t kIfnull = 198;
 }  // namespace opcode
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "jprof/weave/allocations.h"
 #include "jprof/weave/big_endian.h"
 
 namespace jprof::weave {
@@ -34,10 +35,11 @@ Result<void> Layout::Place(std::string_view code, std::span<const uint16_t> hand
       to += insertions.at_handler.code.size();
       ++handler;
     }
-    to += static_cast<uint32_t>(Before(static_cast<uint8_t>(code[from])).size());
+    const auto before = static_cast<uint32_t>(Before(from).size());
+    to += before;
     if (kind == Kind::kReturn) returns_.push_back(static_cast<uint16_t>(from));
     has_monitors_ |= kind == Kind::kMonitor;
-    if (is_handler || (kind != Kind::kPlain && kind != Kind::kWide))
+    if (is_handler || before != 0 || (kind != Kind::kPlain && kind != Kind::kWide))
       points_.push_back(static_cast<uint16_t>(from));
     if (kind == Kind::kSwitch)
       to += 4 - to % 4 + ReadSwitch(code, from).size();
@@ -64,12 +66,15 @@ uint32_t Layout::ReturnCallAt(uint32_t old) const {
 
 uint32_t Layout::Inserted(uint32_t old) const {
   const uint32_t size = IsHandler(old) ? insertions_->at_handler.code.size() : 0;
-  return size + static_cast<uint32_t>(Before(static_cast<uint8_t>(code_[old])).size());
+  return size + static_cast<uint32_t>(Before(old).size());
 }
 
-std::string_view Layout::Before(uint8_t instruction) const {
+std::string_view Layout::Before(uint32_t old) const {
+  const auto instruction = static_cast<uint8_t>(code_[old]);
   const Kind kind = instruction_table[instruction].kind;
   if (kind == Kind::kReturn) return insertions_->before_return.code.view();
+  if (kind == Kind::kPlain && insertions_->allocations != nullptr)
+    return insertions_->allocations->Before(old);
   if (kind != Kind::kMonitor) return {};
   return instruction == opcode::kMonitorenter ? insertions_->before_enter.view()
                                               : insertions_->before_exit.view();
@@ -141,7 +146,7 @@ Result<bool> Layout::Write(Output& out) const {
     copied = point;
     const Kind kind = instruction_table[static_cast<uint8_t>(code_[point])].kind;
     if (IsHandler(point)) out.Bytes(insertions_->at_handler.code.view());
-    out.Bytes(Before(static_cast<uint8_t>(code_[point])));
+    out.Bytes(Before(point));
     if (kind != Kind::kJump && kind != Kind::kLongJump && kind != Kind::kSwitch) continue;
     const Result<bool> written = WriteInstruction(point, kind, out, start);
     if (!written || !*written) return written;

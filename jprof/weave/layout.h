@@ -54,8 +54,8 @@ class Layout {
 
  private:
   uint32_t Inserted(uint32_t old) const;
-  // Returns what is inserted before an instruction because of what it is.
-  std::string_view Before(uint8_t instruction) const;
+  // Returns what is inserted before the instruction at an old offset because of what it is.
+  std::string_view Before(uint32_t old) const;
   bool IsHandler(uint32_t old) const;
   std::string_view tail() const;
   // Returns the distance from the instruction at old offset `from` to the target of its jump,

@@ -56,7 +56,18 @@ uint32_t MethodCode::NewStack(const CodeAttribute& code, const Insertions& inser
   if (insertions.at_unwind.size() != 0) needed = std::max(needed, insertions.stack_at_end);
   if (layout_.has_monitors())
     needed = std::max(needed, code.max_stack + insertions.stack_at_monitor);
-  return needed;
+  return std::max(needed, code.max_stack + insertions.stack_at_allocation);
+}
+
+bool MethodCode::AddAllocations(const CodeAttribute& code, Insertions& insertions) {
+  constexpr uint32_t kMostOnStack = 3;  // a long and an id
+  if (!allocations_.Find(code.code, code.max_locals + uint32_t{insertions.new_locals}))
+    return false;
+  if (allocations_.empty()) return true;
+  insertions.allocations = &allocations_;
+  insertions.new_locals = static_cast<uint16_t>(insertions.new_locals + allocations_.locals());
+  insertions.stack_at_allocation = kMostOnStack;
+  return true;
 }
 
 std::optional<SkipReason> MethodCode::CheckSize(const CodeAttribute& code,
@@ -74,14 +85,17 @@ Result<std::optional<SkipReason>> MethodCode::Write(const MethodInfo& method,
                                                     const Decision& decision, Output& out) {
   if (!ArgumentTypes(method.descriptor).All())
     return Fail("its descriptor {} is malformed", method.descriptor);
-  const Target target = {.descriptor = method.descriptor,
+  const Target target = {.class_name = file_.name,
+                         .name = method.name,
+                         .descriptor = method.descriptor,
                          .max_locals = code.max_locals,
                          .calls = CallsOrCatches(code),
                          .access = method.access,
                          .major = file_.major,
                          .this_class = file_.this_class};
-  const auto insertions = InsertionsFor(decision, target, constants_);
-  if (!insertions) return SkipReason::kConstantPoolFull;
+  auto insertions = InsertionsFor(decision, target, constants_);
+  if (!insertions || (decision.allocations && !AddAllocations(code, *insertions)))
+    return SkipReason::kConstantPoolFull;
   FindHandlers(code);
   if (auto placed = layout_.Place(code.code, starts_, *insertions); !placed)
     return std::unexpected(placed.error());

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "jprof/weave/allocations.h"
 #include "jprof/weave/class_file.h"
 #include "jprof/weave/constants.h"
 #include "jprof/weave/frames.h"
@@ -16,8 +17,11 @@ namespace jprof::weave {
 // One object serves all methods of a class.
 class MethodCode {
  public:
-  MethodCode(const ClassFile& file, Constants& constants)
-      : file_(file), constants_(constants), frames_(file, constants) {}
+  MethodCode(const ClassFile& file, Constants& constants, const ClassIds& ids)
+      : file_(file),
+        constants_(constants),
+        allocations_(file.pool, constants, ids),
+        frames_(file, constants) {}
 
   // Appends the changed attribute. The result states why the method is skipped; then, and after
   // an error, the output is incomplete.
@@ -25,6 +29,8 @@ class MethodCode {
                                           const Decision& decision, Output& out);
 
  private:
+  // Adds the calls that count allocations. Returns false if their constants do not fit.
+  bool AddAllocations(const CodeAttribute& code, Insertions& insertions);
   struct Handler {
     uint16_t start;
     bool of_any;  // whether it catches any exception
@@ -48,6 +54,7 @@ class MethodCode {
 
   const ClassFile& file_;
   Constants& constants_;
+  Allocations allocations_;
   Layout layout_;
   Frames frames_;
   std::vector<Handler> handlers_;  // each once, in ascending order

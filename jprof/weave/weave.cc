@@ -21,8 +21,8 @@ bool IsEmptyFinalizer(const MethodInfo& method, const CodeAttribute& code) {
 // copied in large pieces.
 class ClassWeaver {
  public:
-  explicit ClassWeaver(const ClassFile& file)
-      : file_(file), constants_(file.pool), code_(file, constants_), copied_(file.after_pool) {
+  ClassWeaver(const ClassFile& file, const ClassIds& ids)
+      : file_(file), constants_(file.pool), code_(file, constants_, ids), copied_(file.after_pool) {
     woven_.class_name = file.name;
     body_.Reserve(file.bytes.size() - file.after_pool + file.bytes.size() / 2);
   }
@@ -35,6 +35,8 @@ class ClassWeaver {
   Result<void> WeaveMethod(const MethodInfo& method, const Decide& decide, bool rewrite);
   Result<void> Change(const MethodInfo& method, const CodeAttribute& code,
                       const Decision& decision);
+  Result<std::optional<SkipReason>> Write(const MethodInfo& method, const CodeAttribute& code,
+                                          Decision decision);
   size_t OffsetOf(std::string_view part) const {
     return static_cast<size_t>(part.data() - file_.bytes.data());
   }
@@ -92,11 +94,9 @@ Result<void> ClassWeaver::Change(const MethodInfo& method, const CodeAttribute& 
   const size_t start = OffsetOf(method.code.whole);
   body_.Bytes(file_.bytes.substr(copied_, start - copied_));
   copied_ = start;
-  const size_t before = body_.size();
-  const auto skipped = code_.Write(method, code, decision, body_);
+  const auto skipped = Write(method, code, decision);
   if (!skipped) return std::unexpected(skipped.error());
   if (const std::optional<SkipReason>& why = *skipped; why) {
-    body_.Truncate(before);
     skip(*why);
     return {};
   }
@@ -105,6 +105,18 @@ Result<void> ClassWeaver::Change(const MethodInfo& method, const CodeAttribute& 
   woven_.counted += decision.action == Action::kCount;
   woven_.announced += decision.action == Action::kAnnounce;
   return {};
+}
+
+// Writes nothing if the method is skipped. One that would become too large by counting allocations
+// only counts its calls.
+Result<std::optional<SkipReason>> ClassWeaver::Write(const MethodInfo& method,
+                                                     const CodeAttribute& code, Decision decision) {
+  const size_t before = body_.size();
+  auto skipped = code_.Write(method, code, decision, body_);
+  if (skipped && !*skipped) return skipped;
+  body_.Truncate(before);
+  if (!skipped || !std::exchange(decision.allocations, false)) return skipped;
+  return Write(method, code, decision);
 }
 
 Woven ClassWeaver::Finish() {
@@ -122,12 +134,13 @@ Woven ClassWeaver::Finish() {
   return std::move(woven_);
 }
 
-Result<Woven> WeaveClass(std::span<const uint8_t> class_file, const Decide& decide, bool rewrite) {
+Result<Woven> WeaveClass(std::span<const uint8_t> class_file, const Decide& decide,
+                         const ClassIds& ids, bool rewrite) {
   if (class_file.size() > kLargestClassFile)
     return Fail("the class file has {} bytes, more than {}", class_file.size(), kLargestClassFile);
   const auto file = ReadClassFile(class_file);
   if (!file) return std::unexpected(file.error());
-  ClassWeaver weaver(*file);
+  ClassWeaver weaver(*file, ids);
   if (auto done = weaver.Methods(decide, rewrite); !done) return std::unexpected(done.error());
   return weaver.Finish();
 }
@@ -141,12 +154,13 @@ std::string_view NameOf(SkipReason reason) {
   return kNames[static_cast<size_t>(reason)];
 }
 
-Result<Woven> Weave(std::span<const uint8_t> class_file, const Decide& decide) {
-  return WeaveClass(class_file, decide, false);
+Result<Woven> Weave(std::span<const uint8_t> class_file, const Decide& decide,
+                    const ClassIds& ids) {
+  return WeaveClass(class_file, decide, ids, false);
 }
 
 Result<std::vector<uint8_t>> RewriteUnchanged(std::span<const uint8_t> class_file) {
-  auto woven = WeaveClass(class_file, nullptr, true);
+  auto woven = WeaveClass(class_file, nullptr, nullptr, true);
   if (!woven) return std::unexpected(woven.error());
   if (woven->bytes.empty()) woven->bytes.assign(class_file.begin(), class_file.end());
   return std::move(woven->bytes);

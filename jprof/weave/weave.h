@@ -16,6 +16,20 @@
 // A static synchronized method of a class file below version 49 calls neither of the last two,
 // because such code cannot load its class.
 //
+// The methods of lock_methods.h call those of java/lang/JprofConcurrent:
+//   ask(this, what);             at the entry of a method that takes a lock
+//   taken(result, this, what);   before its returns; `result` is 1 if it returns none
+//   failed(what);                where an exception leaves it
+//   release(this, what);         at the entry of one that releases a lock
+//   parks(); reacquires();       at the entry of one that waits
+//
+// If `Decision::allocations` is set, a counted method also tells JprofCounter what it asks for,
+// before each instruction that allocates. The ids are those of classes:
+//   asked(id);               before new, newarray, anewarray, and multianewarray for all of it
+//   asked(number, id);       before multianewarray, for the arrays of each further dimension
+//   askedBox(value, id);     before calls of the methods valueOf that box a number in an object
+// If the method would become too large, they are left out.
+//
 // If `Decision::answers` is set, the method begins with a call of answer(this, name) and
 // returns the result unless it is null. It is meant for ClassLoader.loadClass(String) and its
 // overrides.
@@ -42,6 +56,10 @@ namespace jprof::weave {
 // JDK 1.0.2 to 25 and, untested, the next two. New versions rarely change code.
 inline constexpr std::string_view kCounterClass = "java/lang/JprofCounter";
 inline constexpr std::string_view kLocksClass = "java/lang/JprofLocks";
+inline constexpr std::string_view kConcurrentClass = "java/lang/JprofConcurrent";
+// The class that the two for locks use, and what the names of all of them begin with.
+inline constexpr std::string_view kHeldClass = "java/lang/JprofHeld";
+inline constexpr std::string_view kOwnClasses = "java/lang/Jprof";
 inline constexpr uint16_t kOldestVersion = 45;
 inline constexpr uint16_t kNewestVersion = 69 + 2;
 
@@ -72,13 +90,18 @@ enum class Action : uint8_t { kLeave, kCount, kAnnounce };
 struct Decision {
   Action action = Action::kLeave;
   uint32_t id = 0;  // of a counted method; below 2^31 and different for each method of the class
-  bool answers = false;  // requires an instance method with the descriptor of loadClass
-  bool locks = false;    // requires a counted method
+  bool answers = false;      // requires an instance method with the descriptor of loadClass
+  bool locks = false;        // requires a counted method
+  bool allocations = false;  // requires a counted method, and ids of classes
 };
 
 // Decides what happens to a method. It is called once for each method with code, in the order
 // of the class file.
 using Decide = std::function<Decision(const Method&)>;
+
+// Returns the id of a class, which is given as in the constant pool: java/lang/String or [I. It is
+// below 2^31.
+using ClassIds = std::function<uint32_t(std::string_view class_name)>;
 
 // States why a method that was to be changed is as before.
 enum class SkipReason : uint8_t {
@@ -108,6 +131,7 @@ struct Woven {
   std::vector<SkippedMethod> skipped;
 };
 
-Result<Woven> Weave(std::span<const uint8_t> class_file, const Decide& decide);
+Result<Woven> Weave(std::span<const uint8_t> class_file, const Decide& decide,
+                    const ClassIds& ids = nullptr);
 
 }  // namespace jprof::weave

@@ -10,7 +10,8 @@
 namespace jprof::model {
 namespace {
 
-using Vertex = std::pair<size_t, uint32_t>;  // a lock and, if objects are told apart, its object
+using Vertex =
+    std::pair<size_t, uint32_t>;  // a family of locks and, if objects are told apart, its object
 
 // Groups the orders by the cycles that they are part of.
 std::vector<LockCycle> CyclesOf(std::span<const LockOrder> orders,
@@ -18,7 +19,7 @@ std::vector<LockCycle> CyclesOf(std::span<const LockOrder> orders,
   using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS>;
   std::map<Vertex, size_t> numbers;
   const auto number = [&](size_t context, uint32_t object) {
-    const Vertex vertex = {contexts[context].lock, by_object ? object : 0};
+    const Vertex vertex = {contexts[context].family, by_object ? object : 0};
     return numbers.try_emplace(vertex, numbers.size()).first->second;
   };
   std::vector<std::pair<size_t, size_t>> edges;
@@ -45,7 +46,7 @@ using ClassPair = std::pair<size_t, size_t>;
 std::set<ClassPair> ClassesOf(const LockCycle& cycle, std::span<const LockContext> contexts) {
   std::set<ClassPair> pairs;
   for (const LockOrder& order : cycle.orders)
-    pairs.emplace(contexts[order.from].lock, contexts[order.to].lock);
+    pairs.emplace(contexts[order.from].family, contexts[order.to].family);
   return pairs;
 }
 

@@ -32,6 +32,7 @@ class TableBuilder {
   }
   size_t ContextOf(uint32_t record);
   size_t LockOf(MethodId type);
+  size_t FamilyOf(MethodId type);
   size_t ContextAt(uint32_t record) const {
     return record < context_of_.size() ? context_of_[record] : kNoContext;
   }
@@ -45,11 +46,13 @@ class TableBuilder {
   std::vector<size_t> context_of_;  // by record
   std::map<std::pair<size_t, std::vector<MethodId>>, size_t> contexts_;
   std::map<MethodId, size_t> locks_;
+  std::map<std::string, size_t> families_;
 };
 
 size_t TableBuilder::LockOf(MethodId type) {
   const auto [known, added] = locks_.try_emplace(type, table_.locks.size());
-  if (added) table_.locks.push_back({.type = type});
+  if (added)
+    table_.locks.push_back({.type = type, .kind = LockKindOf(table_.names.Parts(type).signature)});
   return known->second;
 }
 
@@ -62,10 +65,19 @@ size_t TableBuilder::ContextOf(uint32_t record) {
   const size_t lock = LockOf(profile::MethodOf(tree_.ref[record]));
   const auto [known, added] = contexts_.try_emplace({lock, path}, table_.contexts.size());
   if (added) {
-    table_.contexts.push_back({.lock = lock, .path = std::move(path)});
+    table_.contexts.push_back(
+        {.lock = lock, .family = FamilyOf(table_.locks[lock].type), .path = std::move(path)});
     table_.locks[lock].contexts.push_back(known->second);
   }
   return known->second;
+}
+
+size_t TableBuilder::FamilyOf(MethodId type) {
+  const profile::MethodName parts = table_.names.Parts(type);
+  std::string family(parts.class_name);
+  for (const std::string_view suffix : {"$ReadLock", "$WriteLock"})
+    if (parts.class_name.ends_with(suffix)) family.resize(family.size() - suffix.size());
+  return families_.try_emplace(std::move(family), families_.size()).first->second;
 }
 
 uint64_t TableBuilder::ValueOf(std::string_view metric, uint32_t record) const {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/lock_kind.h"
 #include "common/result.h"
 #include "model/tree/names.h"
 #include "model/tree/source.h"
@@ -28,7 +29,10 @@ inline constexpr size_t kNoContext = ~size_t{0};
 
 // A calling context in which locks of one class are taken, on any thread.
 struct LockContext {
-  size_t lock = 0;                      // in LockTable::locks
+  size_t lock = 0;  // in LockTable::locks
+  // Is the same number for locks of which one may exclude the other: of one class, or read and
+  // write locks of one class.
+  size_t family = 0;
   std::vector<profile::MethodId> path;  // the method that takes it, then its callers
   LockCounts counts;
 };
@@ -42,7 +46,8 @@ struct LockWait {
 };
 
 struct Lock {
-  profile::MethodId type{};  // its class
+  profile::MethodId type{};  // its class and kind
+  LockKind kind = LockKind::kMonitor;
   LockCounts counts;
   std::vector<size_t> contexts;  // the most contended first
   std::vector<LockWait> waits;   // the longest first

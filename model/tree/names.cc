@@ -30,6 +30,11 @@ std::string NativeName(const MethodName& parts, const a2n::Place& place) {
   return fmt::format("{}+0x{:x}", module, LinkAddress(parts.name));
 }
 
+// Returns the kind of a lock that is no monitor, or nothing of other classes.
+std::string KindOfLock(const MethodName& parts) {
+  return parts.signature.empty() ? "" : fmt::format(" ({})", CleanText(parts.signature));
+}
+
 }  // namespace
 
 Names::Names(profile::Reader& reader) : methods_(reader.ReadMethods()), texts_(methods_.size()) {
@@ -63,7 +68,7 @@ void Names::NameNativeFrames(profile::Damages& damages) {
 }
 
 std::string Names::Made(const MethodName& parts) const {
-  if (parts.flags & profile::kMethodClass) return CleanText(parts.class_name);
+  if (parts.flags & profile::kMethodClass) return CleanText(parts.class_name) + KindOfLock(parts);
   const std::string name = CleanText(parts.name) + CleanText(parts.signature);
   if (parts.class_name.empty() && parts.flags & profile::kMethodStub) return name;
   return CleanText(parts.class_name) + "." + name;

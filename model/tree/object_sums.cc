@@ -32,18 +32,40 @@ class Sums {
   std::unordered_map<uint32_t, size_t> places_;
 };
 
-void AddRow(const Forest& forest, size_t row, ObjectSum& sum) {
+using Rank = std::function<int64_t(const ObjectSum&)>;
+
+void SortSums(std::vector<ObjectSum>& sums, const Rank& rank) {
+  std::ranges::stable_sort(sums, std::greater(), rank);
+  for (ObjectSum& sum : sums) SortSums(sum.callers, rank);
+}
+
+// Compares what each row has asked for with what was allocated there.
+class Removed {
+ public:
+  explicit Removed(const Forest& forest)
+      : forest_(forest),
+        asked_(PlaceOf(forest, profile::kAskedMetric)),
+        objects_(PlaceOf(forest, profile::kObjectMetrics[1].name)) {}
+
+  void AddTo(ObjectSum& sum, size_t row) const {
+    if (!asked_ || !objects_) return;
+    const int64_t asked = forest_.rows.cell(row, *asked_).raw;
+    const int64_t objects = forest_.rows.cell(row, *objects_).raw;
+    if (asked > objects) Add(sum.removed, asked - objects);
+    if (asked < objects) Add(sum.without_new, objects - asked);
+  }
+
+ private:
+  const Forest& forest_;
+  const std::optional<size_t> asked_, objects_;
+};
+
+void AddRow(const Forest& forest, const Removed& removed, size_t row, ObjectSum& sum) {
   ++sum.contexts;
+  removed.AddTo(sum, row);
   sum.values.resize(forest.metric_count());
   for (size_t m = 0; m < forest.metric_count(); ++m)
     Add(sum.values[m], forest.rows.cell(row, m).raw);
-}
-
-void SortSums(std::vector<ObjectSum>& sums) {
-  std::ranges::stable_sort(sums, std::greater(), [](const ObjectSum& sum) {
-    return sum.values.empty() ? 0 : sum.values.front();
-  });
-  for (ObjectSum& sum : sums) SortSums(sum.callers);
 }
 
 }  // namespace
@@ -52,6 +74,13 @@ bool HasObjects(const Forest& forest) {
   return std::ranges::any_of(forest.metrics, [](const MetricTotals& metric) {
     return profile::ObjectMetricOf(metric.info) != nullptr;
   });
+}
+
+std::optional<size_t> PlaceOf(const Forest& forest, std::string_view name) {
+  const auto found =
+      std::ranges::find(forest.metrics, name, [](const auto& metric) { return metric.info.name; });
+  if (found == forest.metrics.end()) return std::nullopt;
+  return static_cast<size_t>(found - forest.metrics.begin());
 }
 
 std::vector<int64_t> WithClasses(const Forest& forest, size_t metric) {
@@ -78,7 +107,8 @@ int64_t UnseenOf(const Forest& forest) {
   return sum;
 }
 
-std::vector<ObjectSum> SumByClass(const Forest& forest) {
+std::vector<ObjectSum> SumByClass(const Forest& forest, const Rank& rank) {
+  const Removed removed(forest);
   const std::vector<Row>& rows = forest.rows.rows;
   std::vector<ObjectSum> classes;
   Sums places(classes);
@@ -87,7 +117,7 @@ std::vector<ObjectSum> SumByClass(const Forest& forest) {
     const bool is_class = IsClass(forest, rows[i]);
     if (!is_class && !IsUnseen(forest, rows[i])) continue;
     const size_t place = places.PlaceOf(rows[i]);
-    AddRow(forest, i, classes[place]);
+    AddRow(forest, removed, i, classes[place]);
     if (!is_class || rows[i].parent == kNoNode) continue;
     const Row& caller = rows[rows[i].parent];
     caller_of.resize(classes.size());
@@ -95,9 +125,9 @@ std::vector<ObjectSum> SumByClass(const Forest& forest) {
     const auto [found, is_new] =
         caller_of[place].try_emplace(IndexOf(caller.method), callers.size());
     if (is_new) callers.push_back({.method = caller.method, .type = caller.type});
-    AddRow(forest, i, callers[found->second]);
+    AddRow(forest, removed, i, callers[found->second]);
   }
-  SortSums(classes);
+  SortSums(classes, rank);
   return classes;
 }
 

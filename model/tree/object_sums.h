@@ -4,6 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "model/tree/forest.h"
@@ -12,6 +15,10 @@ namespace jprof::model {
 
 // Returns whether the profile has allocated objects.
 bool HasObjects(const Forest& forest);
+
+// Returns the place of a metric of objects among those of the forest, or nothing if it is not there
+// (--metric), or was not recorded.
+std::optional<size_t> PlaceOf(const Forest& forest, std::string_view name);
 
 // Returns for each row the value of a metric in the row itself and in the rows of classes right
 // below it: what the method has allocated itself.
@@ -28,10 +35,13 @@ struct ObjectSum {
   FrameKind type = FrameKind::kNone;
   uint64_t contexts = 0;           // the number of its rows
   std::vector<int64_t> values;     // by metric
+  int64_t removed = 0;             // objects that were asked for and not allocated; and the
+  int64_t without_new = 0;         // opposite; each is summed over the contexts
   std::vector<ObjectSum> callers;  // of a class
 };
 
-// Returns the classes, and the methods of each, in descending order of the first metric.
-std::vector<ObjectSum> SumByClass(const Forest& forest);
+// Returns the classes, and the methods of each, in descending order of what `rank` returns.
+std::vector<ObjectSum> SumByClass(const Forest& forest,
+                                  const std::function<int64_t(const ObjectSum&)>& rank);
 
 }  // namespace jprof::model

@@ -10,9 +10,9 @@
 namespace jprof::profile {
 
 inline constexpr std::string_view kProfileFiles[] = {
-    kMetaFile,    "meta.json.tmp",  kControlFile,         kNodesFile, kExtraFile,
-    kMethodsFile, kTraceFile,       kCompressedTraceFile, kTrainFile, kLocksFile,
-    kJitLogFile,  kCalibrationFile, kMergedFile,          kSpreadFile};
+    kMetaFile,    "meta.json.tmp", kControlFile,         kNodesFile,  kExtraFile,
+    kMethodsFile, kTraceFile,      kCompressedTraceFile, kTrainFile,  kLocksFile,
+    kLiveFile,    kJitLogFile,     kCalibrationFile,     kMergedFile, kSpreadFile};
 
 inline bool IsProfileFile(std::string_view name) {
   return std::ranges::find(kProfileFiles, name) != std::ranges::end(kProfileFiles);

@@ -12,6 +12,7 @@
 //   trace.zst         the same, compressed, in continuous modes
 //   train             TrainRecord, one per event, in runs of `jprof calibrate`
 //   locks             LockEdge, one per pair of nodes and objects, in runs of `jprof locks`
+//   live              LiveRecord, in runs of `jprof objects --live`
 //   calibration.json  the table that the profile is corrected with, if there was one
 //   merged.json       the list of inputs of a merged profile
 //   spread            how the inputs of a merged profile differ, for each context
@@ -41,6 +42,7 @@ inline constexpr char kTraceFile[] = "trace";
 inline constexpr char kCompressedTraceFile[] = "trace.zst";
 inline constexpr char kTrainFile[] = "train";
 inline constexpr char kLocksFile[] = "locks";
+inline constexpr char kLiveFile[] = "live";
 inline constexpr char kJitLogFile[] = "jitlog";
 inline constexpr char kCalibrationFile[] = "calibration.json";
 inline constexpr char kMergedFile[] = "merged.json";  // the inputs of a merged profile
@@ -220,6 +222,8 @@ struct ControlHeader {
   UncountedRecord unprobed_methods;   // methods compiled without the probe's calls
   UncountedRecord unpatched_modules;  // modules whose sleds could not be patched
   uint64_t lock_edges = 0;            // records in `locks`
+  uint64_t live_records = 0;          // records in `live`
+  uint64_t live_snapshots = 0;        // complete ones, which are numbered from 1
 };
 static_assert(sizeof(ControlHeader) <= 4096);
 inline constexpr size_t kControlHeaderBytes = 4096;
@@ -300,5 +304,16 @@ struct LockEdge {
   int64_t time_ns = 0;  // that was waited
 };
 static_assert(sizeof(LockEdge) == 40);
+
+// Objects of one node that existed at the snapshots from `first` to `last`. In a sampled profile it
+// is one object that was sampled, else all objects of the node, with another record when they are
+// more or fewer. A record of node 0 is a snapshot, and `bytes` is its time in ns since the start.
+struct LiveRecord {
+  uint32_t node = 0;
+  uint32_t objects = 0;
+  uint32_t first = 0, last = 0;
+  uint64_t bytes = 0;
+};
+static_assert(sizeof(LiveRecord) == 24);
 
 }  // namespace jprof::profile

@@ -12,7 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<const char*, 5> kKinds = {"time", "count", "samples", "weighted", "exact"};
+constexpr std::array<const char*, 6> kKinds = {"time",     "count", "samples",
+                                               "weighted", "exact", "estimate"};
 constexpr std::array<const char*, 3> kPeriodClocks = {"", "cpu", "elapsed"};
 
 json ToJson(const Metric& metric) {
@@ -20,7 +21,7 @@ json ToJson(const Metric& metric) {
                 {"unit", metric.unit},
                 {"scale", metric.scale},
                 {"kind", kKinds[static_cast<size_t>(metric.kind)]}};
-  if (metric.is_samples()) {
+  if (metric.is_samples() || metric.is_estimate()) {
     value["period"] = metric.period.value;
     value["period_unit"] = metric.period.unit;
     if (metric.period.clock != Period::Clock::kUnknown)
@@ -72,7 +73,7 @@ Metric ParseMetric(const JsonFields& fields, Damages& damages) {
   fields.Read("scale", metric.scale);
   fields.Read("kind", kind);
   metric.kind = ValueOf(kKinds, kind, Metric::Kind::kCount);
-  if (metric.is_samples()) {
+  if (metric.is_samples() || metric.is_estimate()) {
     fields.Read("period", metric.period.value);
     fields.Read("asked_period", metric.period.asked);
     fields.Read("period_unit", metric.period.unit);

@@ -32,6 +32,7 @@ struct Metric {
     kSamples,   // number of samples
     kWeighted,  // the amount, in `unit`, that samples stand for; the next metric is their number
     kExact,     // allocated objects or bytes; recording does not change them
+    kEstimate,  // live objects or bytes, estimated from objects that were sampled
   };
 
   std::string name;
@@ -45,6 +46,7 @@ struct Metric {
   bool is_samples() const {
     return kind == Kind::kSamples || kind == Kind::kWeighted;
   }  // sampled: never calibrated
+  bool is_estimate() const { return kind == Kind::kEstimate; }
   // Returns whether recording changes the values, so that calibration corrects them.
   bool is_disturbed() const { return kind == Kind::kTime || kind == Kind::kCount; }
   // Returns whether each sample stands for the same amount of a thread's CPU time.

@@ -24,6 +24,7 @@ constexpr size_t kMaxMethodsBytes = 4ull << 30;
 constexpr uint64_t kMaxNodes = 0xfffffff0ull;
 constexpr size_t kMaxTrainBytes = 8ull << 30;
 constexpr size_t kMaxLockBytes = 64ull << 20;
+constexpr size_t kMaxLiveBytes = 4ull << 30;
 constexpr size_t kShareOfAddresses = 16;
 
 // Returns the limit on the size of files (ulimit -f) if it caused this error, else 0.
@@ -110,7 +111,8 @@ Result<void> Writer::Open(const WriterOptions& options) {
       methods_.Create(folder, kMethodsFile, UpTo(kMaxMethodsBytes)) && methods_.Ensure(1) &&
       (!options.trace || trace_.Create(folder, kTraceFile, UpTo(options.trace_bytes_limit))) &&
       (!options.train || train_.Create(folder, kTrainFile, UpTo(kMaxTrainBytes))) &&
-      (!options.locks || locks_.Create(folder, kLocksFile, UpTo(kMaxLockBytes)));
+      (!options.locks || locks_.Create(folder, kLocksFile, UpTo(kMaxLockBytes))) &&
+      (!options.live || live_.Create(folder, kLiveFile, UpTo(kMaxLiveBytes)));
   if (!made) {
     auto why = WhyNotMade(options, errno);
     RemoveMade(folder, {{&control_, kControlFile},
@@ -119,7 +121,8 @@ Result<void> Writer::Open(const WriterOptions& options) {
                         {&methods_, kMethodsFile},
                         {&trace_, kTraceFile},
                         {&train_, kTrainFile},
-                        {&locks_, kLocksFile}});
+                        {&locks_, kLocksFile},
+                        {&live_, kLiveFile}});
     Close();
     RemoveUnused(directory);
     return why;
@@ -270,6 +273,13 @@ LockEdge* Writer::AllocateLockEdge() {
   return reinterpret_cast<LockEdge*>(locks_.data()) + first;
 }
 
+LiveRecord* Writer::AllocateLive() {
+  const auto has_room = [&](uint64_t end) { return Grow(live_, end * sizeof(LiveRecord)); };
+  uint64_t first;
+  if (!Take(&header_->live_records, 1, has_room, &first)) return nullptr;
+  return reinterpret_cast<LiveRecord*>(live_.data()) + first;
+}
+
 TrainRecord* Writer::AllocateTrain(uint32_t count) {
   const auto has_room = [&](uint64_t end) { return Grow(train_, end * sizeof(TrainRecord)); };
   uint64_t first;
@@ -284,7 +294,8 @@ void Writer::Finish(uint64_t end_ticks) {
 
 void Writer::Close() {
   if (keeps_nodes_ && header_ != nullptr) nodes_.CloseButZero(header_->node_count * sizeof(Node));
-  for (MappedFile* file : {&control_, &nodes_, &extra_, &methods_, &trace_, &train_, &locks_})
+  for (MappedFile* file :
+       {&control_, &nodes_, &extra_, &methods_, &trace_, &train_, &locks_, &live_})
     file->Close();
   header_ = nullptr;
   directory_.Close();

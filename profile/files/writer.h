@@ -29,6 +29,7 @@ struct WriterOptions {
   uint64_t trace_bytes_limit = 64ull << 30;
   bool train = false;
   bool locks = false;
+  bool live = false;  // with live objects
   // If this is not 0, nodes begin a region of addresses of this size (more than `tree_memory` by a
   // fifth) in the given range, which no other recording of the process uses. After Close they can
   // still be read and written, and are zeros.
@@ -84,6 +85,9 @@ class Writer {
   // Returns a zeroed edge of locks, or null if there is no space.
   LockEdge* AllocateLockEdge();
 
+  // Returns a zeroed record of live objects, or null if there is no space.
+  LiveRecord* AllocateLive();
+
   // Marks the profile as ended normally. Requires that no thread records any more.
   void Finish(uint64_t end_ticks);
 
@@ -106,7 +110,7 @@ class Writer {
   uint64_t node_reserve_ = 0;
   bool keeps_nodes_ = false;
   ControlHeader* header_ = nullptr;
-  MappedFile control_, nodes_, extra_, methods_, trace_, train_, locks_;
+  MappedFile control_, nodes_, extra_, methods_, trace_, train_, locks_, live_;
 };
 
 }  // namespace jprof::profile

@@ -54,6 +54,8 @@ const char* KindText(Metric::Kind kind) {
       return "weighted samples";
     case Metric::Kind::kExact:
       return "exact";
+    case Metric::Kind::kEstimate:
+      return "estimated";
   }
   return "";
 }

@@ -52,6 +52,10 @@ struct CallTree {
   std::vector<std::vector<int64_t>> metrics;  // [metric][record], raw
   // Relations of locks, with records in place of nodes, or kNoRecord if the owner is not known.
   std::vector<LockEdge> lock_edges;
+  // Live objects, with the record in place of the node, and the times of the snapshots, from that
+  // with the number 1 on, in ns since the start.
+  std::vector<LiveRecord> live;
+  std::vector<uint64_t> live_times;
 
   size_t size() const { return ref.size(); }
 };
@@ -120,6 +124,7 @@ class Reader {
   Reader() = default;
   void ReadThreads(const ReaderFile& control);
   std::vector<LockEdge> ReadLockEdges() const;
+  std::vector<LiveRecord> ReadLive() const;
 
   std::string directory_;
   Meta meta_;

@@ -2,6 +2,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "profile/files/object_metrics.h"
 #include "profile/read/reader.h"
 
 namespace jprof::profile {
@@ -41,12 +42,16 @@ class TreeBuilder {
  public:
   // `node_count` is the approximate number of nodes. With more than `most` records the caller gives
   // up.
-  TreeBuilder(uint64_t node_count, uint64_t most, size_t metric_count, std::vector<Thread>& threads,
-              Damages& damages)
-      : most_(most), threads_(threads), damages_(damages) {
+  TreeBuilder(uint64_t node_count, uint64_t most, const std::vector<Metric>& metrics,
+              std::vector<Thread>& threads, Damages& damages)
+      : most_(most),
+        asked_(static_cast<size_t>(std::ranges::find(metrics, kAskedMetric, &Metric::name) -
+                                   metrics.begin())),
+        threads_(threads),
+        damages_(damages) {
     for (uint32_t i = 0; i < threads.size(); ++i)
       thread_of_root_.try_emplace(threads[i].record.root, ThreadIndex{i});
-    tree_.metrics.resize(metric_count);
+    tree_.metrics.resize(metrics.size());
     for (auto& metric : tree_.metrics) metric.reserve(node_count);
     tree_.ref.reserve(node_count);
     tree_.parent.reserve(node_count);
@@ -75,6 +80,8 @@ class TreeBuilder {
     if (!is_superseded) places_.Set(index, static_cast<uint32_t>(tree_.size()));
     const ThreadIndex thread = is_root ? ThreadOfRoot(index) : tree_.thread[parent];
     if (TypeOf(node.ref) == FrameKind::kWoven) return AddWoven(index, node, thread, parent, extra);
+    if (TypeOf(node.ref) == FrameKind::kClass && !is_superseded)
+      return AddClass(index, node, thread, parent, extra);
     Counts counts = {{node.entries[0], node.entries[1]}, {node.exits[0], node.exits[1]}};
     if (is_root) counts = {};  // which counts nothing; woven code uses its memory
     Append(node.ref, thread, parent, is_superseded, counts);
@@ -91,6 +98,18 @@ class TreeBuilder {
       edge.to = places_[edge.to];
       const bool owned = edge.to < kLeftOut || edge.kind == LockEdgeKind::kWait;
       if (edge.from < kLeftOut && owned) tree_.lock_edges.push_back(edge);
+    }
+  }
+
+  // Adds the records of the complete snapshots whose nodes are in the tree.
+  void AddLive(std::vector<LiveRecord> records, uint64_t snapshots) {
+    tree_.live_times.resize(std::min<uint64_t>(snapshots, records.size()));
+    for (LiveRecord& record : records) {
+      record.last = std::min(record.last, static_cast<uint32_t>(tree_.live_times.size()));
+      if (record.first == 0 || record.first > record.last) continue;
+      if (record.node == 0) tree_.live_times[record.first - 1] = record.bytes;
+      record.node = record.node != 0 ? places_[record.node] : kNoRecord;
+      if (record.node < kLeftOut) tree_.live.push_back(record);
     }
   }
 
@@ -113,16 +132,28 @@ class TreeBuilder {
       tree_.metrics[m].push_back(extra != nullptr ? extra[m - 1] : 0);
   }
 
+  uint64_t WovenCount(uint32_t index, const Node& node) {
+    const uint64_t count = node.entries[0] | uint64_t{node.entries[1]} << 32;
+    if (count <= kMostWovenCount) return count;
+    damages_.Add("nodes: a count is too large to be true: left out", fmt::format("node {}", index));
+    return 0;
+  }
+
+  // Adds a class of objects. It is no call: its count is a metric.
+  void AddClass(uint32_t index, const Node& node, ThreadIndex thread, uint32_t parent,
+                const int64_t* extra) {
+    Append(node.ref, thread, parent, false, {});
+    AppendMetrics(node.dispatches, node.self, extra);
+    if (asked_ == tree_.metrics.size()) return;
+    int64_t& asked = tree_.metrics[asked_].back();  // of merged profiles the value is there
+    asked = static_cast<int64_t>(static_cast<uint64_t>(asked) + WovenCount(index, node));
+  }
+
   // Adds a node with a 64-bit count, of which each record takes what fits into its counters: the
   // context's own first, then as many superseded records as are necessary. Every entry has an exit.
   void AddWoven(uint32_t index, const Node& node, ThreadIndex thread, uint32_t parent,
                 const int64_t* extra) {
-    uint64_t count = node.entries[0] | uint64_t{node.entries[1]} << 32;
-    if (count > kMostWovenCount) {
-      damages_.Add("nodes: a count is too large to be true: left out",
-                   fmt::format("node {}", index));
-      count = 0;
-    }
+    uint64_t count = WovenCount(index, node);
     const auto context = static_cast<uint32_t>(tree_.size());
     for (bool is_superseded = false; (count != 0 && size() <= most_) || !is_superseded;
          is_superseded = true) {
@@ -163,6 +194,7 @@ class TreeBuilder {
   }
 
   const uint64_t most_;
+  const size_t asked_;  // the place of kAskedMetric; that of no metric if there is none
   std::vector<Thread>& threads_;
   Damages& damages_;
   std::unordered_map<uint32_t, ThreadIndex> thread_of_root_;
@@ -189,7 +221,7 @@ Result<CallTree> Reader::ReadTree(uint64_t memory) {
 
   const uint64_t most = memory / (kRecordBytes + meta_.metrics.size() * sizeof(int64_t));
   TreeBuilder builder(std::min({count, nodes.allocated() / sizeof(Node), most}), most,
-                      meta_.metrics.size(), threads_, damages_);
+                      meta_.metrics, threads_, damages_);
   std::vector<Node> chunk(std::min(count, kChunk));
   std::vector<int64_t> extras(chunk.size() * extra_count);
   const size_t extra_bytes = extra_count * sizeof(int64_t);
@@ -207,6 +239,7 @@ Result<CallTree> Reader::ReadTree(uint64_t memory) {
     }
   }
   builder.AddLockEdges(ReadLockEdges());
+  builder.AddLive(ReadLive(), header_.live_snapshots);
   return builder.Take();
 }
 

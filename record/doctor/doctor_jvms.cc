@@ -75,11 +75,34 @@ std::string LastLine(std::string_view output) {
   return profile::CleanText(std::string(last));
 }
 
+// Runs `java -version` with the agent. Returns what it prints; fails if it does not end well.
+Result<std::string> RunWithAgent(const FoundJvm& found, const fs::path& agent,
+                                 const options::AgentOptions& options, const fs::path& work) {
+  std::error_code ignored;
+  fs::remove_all(options.out, ignored);
+  const std::string option = options::AgentArgument(agent.string(), ToString(options));
+  const auto done =
+      calibrate::RunChild({found.java.string(), option, "-version"}, work / "output", kLongestTest);
+  if (!done) return std::unexpected(done.error());
+  if (done->status == 0) return done->output;
+  return Fail("`java -version` with the agent ends with status {}: {}", done->status,
+              LastLine(done->output));
+}
+
 // Probes all methods. --keep-intrinsics requires the parts of the VM that --focus requires.
 options::AgentOptions TestOptions(const fs::path& out) {
   options::AgentOptions options;
   options.out = out.string();
   options.keep_intrinsics = true;
+  return options;
+}
+
+// Weaves nothing, which would take longer.
+options::AgentOptions ObjectsTest(const fs::path& out) {
+  options::AgentOptions options;
+  options.out = out.string();
+  options.mode = options::Mode::kObjects;
+  options.counter = options::Counter::kProbe;
   return options;
 }
 
@@ -122,24 +145,19 @@ std::vector<FoundJvm> FindJvms(const JvmPlaces& places) {
 TestedJvm TestJvm(const FoundJvm& found, const fs::path& agent, const fs::path& work) {
   TestedJvm tested = {.found = found};
   const fs::path out = work / "test.jprof";
-  std::error_code ignored;
-  fs::remove_all(out, ignored);
-  const std::string option = options::AgentArgument(agent.string(), ToString(TestOptions(out)));
-  const auto done =
-      calibrate::RunChild({found.java.string(), option, "-version"}, work / "output", kLongestTest);
-  if (!done) {
-    tested.why_no_profile = done.error().message;
-    return tested;
-  }
-  auto reader = profile::Reader::Open(out.string());
-  if (!reader || done->status != 0) {
-    tested.why_no_profile = fmt::format("`java -version` with the agent ends with status {}: {}",
-                                        done->status, LastLine(done->output));
+  const auto printed = RunWithAgent(found, agent, TestOptions(out), work);
+  const auto reader =
+      printed ? profile::Reader::Open(out.string()) : std::unexpected(printed.error());
+  if (!reader) {
+    tested.why_no_profile = reader.error().message;
     return tested;
   }
   tested.meta = reader->meta();
-  if (tested.HasProbe()) tested.why_no_focus = AgentMessages(done->output);
+  if (tested.HasProbe()) tested.why_no_focus = AgentMessages(*printed);
   FindTableOf(tested);
+  if (const auto objects = RunWithAgent(found, agent, ObjectsTest(out), work); !objects)
+    tested.why_no_objects = objects.error().message;
+  std::error_code ignored;
   fs::remove_all(out, ignored);
   return tested;
 }
@@ -205,6 +223,25 @@ DoctorCheck WovenCheck(const TestedJvm& jvm) {
                                 jvm.Major(), options::kLastWovenJdk)};
 }
 
+DoctorCheck ObjectsCheck(const TestedJvm& jvm) {
+  constexpr char kName[] = "  objects";
+  if (!jvm.why_no_objects.empty())
+    return {Verdict::kNote, kName, "allocated objects cannot be counted: " + jvm.why_no_objects,
+            "jprof scs --event ALLOCATED_BYTES --objects, which samples"};
+  const bool woven = options::CheckWovenJdk(jvm.Major()).has_value();
+  return {.name = kName,
+          .detail = woven ? "every allocated object can be counted, with --removed and --pid"
+                          : "every allocated object can be counted, without --removed and --pid"};
+}
+
+DoctorCheck LocksCheck(const TestedJvm& jvm) {
+  constexpr char kName[] = "  locks";
+  if (const auto known = options::CheckWovenJdk(jvm.Major()); !known)
+    return {Verdict::kNote, kName, "locks need woven counting: " + known.error().message,
+            "jprof scs --event MONITOR_CONTENDED_ENTERED, which samples"};
+  return {.name = kName, .detail = "every lock can be counted, with --pid"};
+}
+
 }  // namespace
 
 DoctorChecks CheckJvm(const TestedJvm& jvm, std::time_t now) {
@@ -212,7 +249,8 @@ DoctorChecks CheckJvm(const TestedJvm& jvm, std::time_t now) {
     return {{Verdict::kNo, "JVM", PlaceOf(jvm) + ": " + jvm.why_no_profile,
              "see docs/USER_GUIDE.md, or use another JVM (HotSpot, JDK 17 or later)"}};
   DoctorChecks checks = {ProbeCheck(jvm), TableCheck(jvm, now)};
-  if (jvm.HasProbe()) checks.push_back(WovenCheck(jvm));
+  if (!jvm.HasProbe()) return checks;
+  for (const auto check : {WovenCheck, ObjectsCheck, LocksCheck}) checks.push_back(check(jvm));
   return checks;
 }
 

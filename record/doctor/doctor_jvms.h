@@ -32,6 +32,7 @@ struct TestedJvm {
   std::string why_no_profile;  // why no profile was made; "" if one was
   profile::Meta meta;          // of that profile
   std::string why_no_focus;    // why code cannot be compiled by focus, or with intrinsics
+  std::string why_no_objects;  // why allocated objects cannot be counted
   std::string table_made;      // when the calibration table that fits was made; "" if none fits
   std::string why_no_table;    // why no table fits
 

@@ -21,6 +21,7 @@ struct JlmRow {
   Kind kind;
   const model::LockTable& table;
   model::LockCounts counts;
+  const LockKindEntry& of;   // the kind of lock
   std::string_view lock;     // name of its class
   std::string_view context;  // where it is taken or waited for
   std::string_view owner;    // where the owner has taken it
@@ -29,7 +30,7 @@ struct JlmRow {
 using JlmColumns = Columns<JlmRow>;
 
 bool IsWait(const JlmRow& row) { return row.kind == JlmRow::Kind::kWait; }
-bool HasHold(const JlmRow& row) { return row.table.timed && !IsWait(row); }
+bool HasHold(const JlmRow& row) { return row.table.timed && row.of.is_held && !IsWait(row); }
 
 std::string_view KindName(const JlmRow& row) {
   constexpr std::string_view kNames[] = {"lock", "context", "wait"};
@@ -101,6 +102,7 @@ void AddData(JlmColumns& columns) {
   columns.Add(kData, {"lock"}, [](const JlmRow& row) { return Value::Text(row.lock); });
   columns.Add(kData, {"context"}, [](const JlmRow& row) { return Value::Text(row.context); });
   columns.Add(kData, {"owner"}, [](const JlmRow& row) { return Value::Text(row.owner); });
+  columns.Add(kData, {"type"}, [](const JlmRow& row) { return Value::Text(row.of.name); });
 }
 
 // Writes the rows of the table.
@@ -119,11 +121,12 @@ class JlmTable {
     Write({.kind = JlmRow::Kind::kLock,
            .table = table_,
            .counts = row.counts,
+           .of = EntryOf(row.kind),
            .lock = name,
            .name = name});
     if (!options_.contexts) return;
-    for (const size_t context : Shown(row.contexts)) AddContext(name, context);
-    for (const model::LockWait& wait : Shown(row.waits)) AddWait(name, wait);
+    for (const size_t context : Shown(row.contexts)) AddContext(row, name, context);
+    for (const model::LockWait& wait : Shown(row.waits)) AddWait(row, name, wait);
   }
 
  private:
@@ -141,22 +144,24 @@ class JlmTable {
     return options_.for_people() ? PathText(table_, context, ShortOf(Form()), kFramesInText)
                                  : PathText(table_, context, Form(), SIZE_MAX);
   }
-  void AddContext(std::string_view lock, size_t context) {
+  void AddContext(const model::Lock& of, std::string_view lock, size_t context) {
     const std::string path = Path(context), name = "  in " + path;
     Write({.kind = JlmRow::Kind::kContext,
            .table = table_,
            .counts = table_.contexts[context].counts,
+           .of = EntryOf(of.kind),
            .lock = lock,
            .context = path,
            .name = name});
   }
-  void AddWait(std::string_view lock, const model::LockWait& wait) {
+  void AddWait(const model::Lock& of, std::string_view lock, const model::LockWait& wait) {
     const std::string waiter = Path(wait.waiter), owner = Path(wait.owner);
     const std::string name =
         fmt::format("  waits in {} for {}", waiter, owner.empty() ? "an unknown owner" : owner);
     Write({.kind = JlmRow::Kind::kWait,
            .table = table_,
            .counts = {.slow = wait.count, .wait_ns = wait.time_ns},
+           .of = EntryOf(of.kind),
            .lock = lock,
            .context = waiter,
            .owner = owner,
@@ -173,7 +178,7 @@ class JlmTable {
 void TextHead(const model::Source& source, const model::LockTable& table, Output& out) {
   Head head = RunHead(source, "log-jlm");
   head.lines.push_back(
-      {"locks", table.timed ? "monitors, by class" : "monitors, by class; no hold times (--lite)"});
+      {"locks", table.timed ? "by class and kind" : "by class and kind; no hold times (--lite)"});
   PrintHead(head, QualityOf(source, table.names), out);
   out.Text("\n");
 }

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "model/tree/object_sums.h"
 #include "model/values/statistics.h"
+#include "profile/files/object_metrics.h"
 #include "reports/quality/metric_text.h"
 #include "reports/tree/header.h"
 
@@ -42,6 +44,23 @@ HeadRow UnseenLine(const model::Forest& forest) {
                                   AmountText(bytes, unseen), model::PercentOf(unseen, bytes.raw))};
 }
 
+// Returns the line about the objects that still exist, or nothing if they were not counted.
+std::optional<HeadRow> LiveLine(const model::Forest& forest) {
+  const auto total = [&](std::string_view name) {
+    return std::ranges::find(
+        forest.metrics, name, [](const auto& metric) -> auto& { return metric.info.name; });
+  };
+  const auto bytes = total("live_bytes"), objects = total("live_objects");
+  if (bytes == forest.metrics.end() || objects == forest.metrics.end()) return std::nullopt;
+  const std::string how =
+      bytes->info.is_estimate()
+          ? fmt::format("estimated from one object in {} bytes", bytes->info.period.value)
+          : "exact";
+  return HeadRow{"live",
+                 fmt::format("{} in {} objects after the last full collection, {}",
+                             AmountText(*bytes, bytes->raw), model::Rounded(objects->raw), how)};
+}
+
 // Returns a line with the metric's name as its label, if that is short.
 HeadRow MetricLine(std::span<const model::MetricTotals> metrics, size_t m) {
   constexpr size_t kLabel = 9;
@@ -58,13 +77,15 @@ std::vector<HeadRow> MetricLines(const model::Forest& forest) {
   }
   std::vector<HeadRow> lines;
   for (size_t m = 0; m < forest.metrics.size(); ++m) {
-    if (!IsPrintedBefore(forest.metrics, m)) lines.push_back(MetricLine(forest.metrics, m));
+    if (!IsPrintedBefore(forest.metrics, m) && !profile::IsLive(forest.metrics[m].info))
+      lines.push_back(MetricLine(forest.metrics, m));
   }
   constexpr size_t kShown = 2;
   if (lines.size() > kShown) {
     lines.resize(kShown);
     lines[1] = {"more", fmt::format("{} metrics in all", forest.metrics.size())};
   }
+  if (auto live = LiveLine(forest)) lines.push_back(*std::move(live));
   if (model::HasObjects(forest)) lines.push_back(UnseenLine(forest));
   return lines;
 }
@@ -84,6 +105,11 @@ void JsonMetric(const model::MetricTotals& metric, JsonWriter& json) {
   json.NumberMember("residue", metric.residue * scale);
   if (metric.info.is_samples()) {
     json.Member("sampled", metric.info.is_weighted() ? "weighted" : "samples");
+    json.NumberMember("period", static_cast<double>(metric.info.period.value));
+    json.Member("period_unit", metric.info.period.unit);
+  }
+  if (metric.info.is_estimate()) {
+    json.Member("sampled", "estimate");
     json.NumberMember("period", static_cast<double>(metric.info.period.value));
     json.Member("period_unit", metric.info.period.unit);
   }

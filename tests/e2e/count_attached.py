@@ -15,9 +15,9 @@ def ask(program, line):
     return program.stdout.readline().strip()
 
 
-def begin(jprof, agent, out, pid):
+def begin(jprof, agent, out, pid, command="calltree"):
     """Returns the recording, which has begun or failed, and its messages so far."""
-    recording = subprocess.Popen([jprof, "calltree", "--agent", agent, "--pid", str(pid), "-o", out],
+    recording = subprocess.Popen([jprof, command, "--agent", agent, "--pid", str(pid), "-o", out],
                                  stderr=subprocess.PIPE, text=True)
     messages = []
     for line in recording.stderr:

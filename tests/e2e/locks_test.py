@@ -5,8 +5,11 @@
 """
 import json
 import os
+import subprocess
 import sys
 
+import child
+import count_attached
 import reports
 from cases import Cases
 
@@ -24,6 +27,26 @@ def recorded(lab, program, *options, modes=()):
         report = json.loads(reports.run_report(lab.jprof, "log-jlm", profile, "--format", "json",
                                                "--contexts"))
     return done.stdout, report
+
+
+def attached(lab, program):
+    """The same of a recording that begins while the program waits for input."""
+    flags = ["-XX:+EnableDynamicAgentLoading"] if lab.jdk.major >= 21 else []
+    with lab.folder() as folder:
+        profile = os.path.join(folder, "p.jprof")
+        command = lab.command(program, "wait", flags=flags)
+        with child.running(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                           text=True) as process:
+            if process.stdout.readline() != "ready\n":
+                raise reports.ReportFailed("the program did not start")
+            recording, messages = count_attached.begin(lab.jprof, lab.agent, profile, process.pid,
+                                                       "locks")
+            output, _ = process.communicate("\n", timeout=300)
+            messages.append(recording.communicate(timeout=300)[1])
+        if recording.returncode != 0:
+            raise reports.ReportFailed("".join(messages))
+        return output, json.loads(reports.run_report(lab.jprof, "log-jlm", profile, "--format",
+                                                     "json", "--contexts"))
 
 
 def rows_of(report, kind):
@@ -73,6 +96,72 @@ def wrong_contexts(report):
               for cycle in report["cycles"] if cycle["same_objects"]]
     if {"LocksKnown$Left", "LocksKnown$Right"} not in cycles:
         yield f"the inversion is not among the cycles: {cycles}"
+
+
+def counted_in(report, method, kind):
+    """The sums of the contexts of LocksConcurrent in which this method is the innermost."""
+    sums = dict.fromkeys(("gets", "nonrec", "rec", "slow", "hold_ns"), 0)
+    for row in rows_of(report, "context"):
+        own = [frame for frame in row["context"].split(" < ")
+               if frame.startswith("LocksConcurrent.")]
+        if row["type"] == kind and own and own[0].startswith(f"LocksConcurrent.{method}("):
+            for name in sums:
+                sums[name] += row[name] or 0
+    return sums
+
+
+def wrong_concurrent(output, report):
+    """Compares what LocksConcurrent prints with the report."""
+    for line in output.splitlines():
+        what, method, *rest = line.split(" ", 5 if line.startswith("counts") else 4)
+        *numbers, kind = rest
+        found = counted_in(report, method, kind)
+        if what == "hold":
+            least, most = map(int, numbers)
+            if not least <= found["hold_ns"] <= most:
+                yield f"{method}: {kind}: held {found['hold_ns']}, not {least} to {most} ns"
+            continue
+        gets, nonrec, slow = map(int, numbers)
+        wanted = {"gets": gets, "nonrec": nonrec, "rec": gets - nonrec, "slow": slow}
+        wrong = [f"{name} {found[name]}, not {value}" for name, value in wanted.items()
+                 if found[name] != value and value >= 0]
+        if wrong:
+            yield f"{method}: {kind}: {', '.join(wrong)}"
+
+
+def wrong_concurrent_contexts(report):
+    """Who waits for whom, the inversion, and the kinds that no thread holds."""
+    waits = [row for row in rows_of(report, "wait") if "LocksConcurrent.waits(" in row["context"]]
+    for kind in ("lock", "read lock", "write lock"):
+        if not any(row["type"] == kind and "LocksConcurrent.contend(" in row["owner"]
+                   for row in waits):
+            yield f"no wait for a {kind} that contend() has: {waits}"
+    orders = [{order[side]["context"].split(" < ")[1].split("(")[0]
+               for order in cycle["orders"] for side in ("has", "asks_for")}
+              for cycle in report["cycles"] if cycle["same_objects"]]
+    if {"LocksConcurrent.leftThenRight", "LocksConcurrent.rightThenLeft"} not in orders:
+        yield f"the inversion is not among the cycles: {orders}"
+    held = {row["type"] for row in report["locks"] if row["hold_ns"] is not None}
+    if held != {"monitor", "lock", "read lock", "write lock"}:
+        yield f"hold times of {held}"
+
+
+@case
+def concurrent(lab):
+    output, report = recorded(lab, "LocksConcurrent")
+    return [*wrong_concurrent(output, report), *wrong_concurrent_contexts(report)]
+
+
+@case
+def concurrent_attached(lab):
+    output, report = attached(lab, "LocksConcurrent")
+    return [*wrong_concurrent(output, report), *wrong_concurrent_contexts(report)]
+
+
+@case
+def concurrent_interpreted(lab):
+    output, report = recorded(lab, "LocksConcurrent", modes=["-Xint"])
+    return list(wrong_concurrent(output, report))
 
 
 @case

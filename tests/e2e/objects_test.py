@@ -6,9 +6,13 @@ against the objects that it is known to allocate.
 
 bench/accuracy/objects_counts.py runs all modes, collectors and layouts.
 """
+import csv
 import os
+import subprocess
 import sys
 
+import attaching
+import child
 import jvms
 import reports
 from cases import Cases
@@ -36,10 +40,16 @@ OBJECTS = {
               "java/lang/Character": 1},
     "varargs": {"[Ljava/lang/Object;": 2},
     "exceptions": {"java/lang/IllegalStateException": 1},
+    "natives": {"Objects$Point": 1, "[I": 1, "[LObjects$Point;": 1},
     "nothing": {},
 }
+# What the bytecode of each call asks for, by kind.
+ASKED = {kind: OBJECTS[kind] for kind in ("scalars", "arrays", "dimensions", "boxes", "varargs",
+                                          "exceptions", "nothing")}
+ASKED |= {"removed": {"Objects$Tick": 1}, "natives": {}, "clones": {}}
 # Kinds whose objects are exactly those above.
-COMPLETE = ("scalars", "arrays", "dimensions", "clones", "copies", "boxes", "varargs", "nothing")
+COMPLETE = ("scalars", "arrays", "dimensions", "clones", "copies", "boxes", "varargs", "natives",
+            "nothing")
 # Before a method is compiled, the JVM asks its class loader for the classes of its signature: it
 # makes their names, when it likes.
 OF_NAMES = ("java/lang/String", "[B")
@@ -74,6 +84,15 @@ class Tree:
         """Those below a kind's method."""
         return (row for row, path in self.measured() if f"Objects.{kind}(I)V" in path)
 
+    def sums(self, kind, metric):
+        """By class, what is below a kind's method."""
+        sums = {}
+        for row in self.below(kind):
+            value = self.value(row, metric)
+            if value:
+                sums[row["name"]] = sums.get(row["name"], 0) + value
+        return sums
+
     def beside(self, kinds):
         """The bytes of those that are below no kind's method: of names that the JVM makes."""
         methods = {f"Objects.{kind}(I)V" for kind in kinds}
@@ -81,19 +100,21 @@ class Tree:
                    if not methods.intersection(path))
 
 
+def native_flags(lab):
+    flags = [f"-Djava.library.path={lab.libraries}"]
+    return flags + ["--enable-native-access=ALL-UNNAMED"] if lab.jdk.major >= 24 else flags
+
+
 def check_kind(tree, kind, calls, bytes_of_vm, complaints):
     """Returns how many bytes the JVM counts beyond those below the kind's method."""
-    objects = {}
-    total = 0
-    for row in tree.below(kind):
-        objects[row["name"]] = objects.get(row["name"], 0) + tree.value(row, "objects")
-        total += tree.value(row, "bytes")
+    objects = tree.sums(kind, "objects")
+    total = sum(tree.sums(kind, "bytes").values())
     if total > bytes_of_vm:
         complaints.append(f"{kind}: {total} bytes, the JVM counts {bytes_of_vm}: {objects}")
     wanted = {name: n * calls for name, n in OBJECTS.get(kind, {}).items() if name not in OF_NAMES}
     found = {name: objects.get(name, 0) for name in wanted}
     if kind in COMPLETE:
-        found = {name: n for name, n in objects.items() if n and name not in OF_NAMES}
+        found = {name: n for name, n in objects.items() if name not in OF_NAMES}
     if found != wanted:
         complaints.append(f"{kind}: {found} objects in {calls} calls, not {wanted}")
     return bytes_of_vm - total
@@ -110,22 +131,29 @@ def check_totals(tree, complaints):
     return unseen
 
 
-def run_case(lab, mode="tiered", counter="woven", flags=(), virtual=0):
+def check_asked(tree, kind, calls, complaints):
+    """What the bytecode asks for, whatever the compilers remove."""
+    asked = tree.sums(kind, "asked")
+    wanted = {name: n * calls for name, n in ASKED[kind].items() if name not in OF_NAMES}
+    found = {name: n for name, n in asked.items() if name not in OF_NAMES}
+    if kind == "exceptions":  # the elements of their stack traces depend on the depth
+        found = {name: asked.get(name, 0) for name in wanted}
+    if found != wanted:
+        complaints.append(f"{kind}: {found} asked for in {calls} calls, not {wanted}")
+
+
+def run_case(lab, mode="tiered", counter="woven", flags=(), virtual=0, removed=False):
     """The complaints about one run, and what was not seen, by thread."""
     calls = COUNT.get(mode, USUAL_COUNT)
     with lab.folder() as folder:
         out = os.path.join(folder, "p.jprof")
         done = lab.run(lab.command("Objects", calls, virtual, flags=(
-            *jvms.MODES[mode]("Objects"), *flags), agent=f"objects,counter={counter},out={out}"))
+            *jvms.MODES[mode]("Objects"), *native_flags(lab), *flags),
+            agent=f"objects,counter={counter},out={out}{',removed' if removed else ''}"))
         if done.returncode != 0:
             return [f"status {done.returncode}: {done.stderr[:500]} {done.stdout[:200]}"], {}
         tree = Tree(reports.log_rt(lab.jprof, out))
-    complaints, more = [], {}
-    for line in done.stdout.splitlines():
-        kind, count, total = line.split()
-        more[kind] = check_kind(tree, kind, int(count), int(total), complaints)
-    if sum(more.values()) > tree.beside(more):
-        complaints.append(f"the JVM counts {more} bytes more, and {tree.beside(more)} are elsewhere")
+    complaints = check_kinds(tree, done.stdout.splitlines(), removed)
     unseen = check_totals(tree, complaints)
     if virtual:
         ticks = sum(tree.value(row, "objects") for row in tree.rows.values()
@@ -133,6 +161,19 @@ def run_case(lab, mode="tiered", counter="woven", flags=(), virtual=0):
         if ticks != virtual * TICKS:
             complaints.append(f"{ticks} objects of virtual threads, not {virtual * TICKS}")
     return complaints, unseen
+
+
+def check_kinds(tree, lines, removed=False):
+    """The complaints about what the program prints of each kind."""
+    complaints, more = [], {}
+    for line in lines:
+        kind, count, total = line.split()
+        more[kind] = check_kind(tree, kind, int(count), int(total), complaints)
+        if removed and kind in ASKED:
+            check_asked(tree, kind, int(count), complaints)
+    if sum(more.values()) > tree.beside(more):
+        complaints.append(f"the JVM counts {more} bytes more, and {tree.beside(more)} are elsewhere")
+    return complaints
 
 
 @case
@@ -160,6 +201,84 @@ def virtual_threads(lab):
     if lab.jdk.major < 21:
         raise Skip("it has no virtual threads")
     return run_case(lab, mode="int", virtual=VIRTUAL_THREADS)[0]
+
+
+@case
+def what_is_asked_for(lab):
+    return run_case(lab, removed=True)[0]
+
+
+@case
+def what_is_asked_for_interpreted(lab):
+    return run_case(lab, mode="int", removed=True)[0]
+
+
+def removed_ticks(lab, out, options):
+    """The row of the report of objects that the compiler removes."""
+    done = lab.run(lab.command("Objects", USUAL_COUNT, 0, agent=f"objects{options},out={out}", flags=(
+        *jvms.MODES["c2"]("Objects"), "-Xbatch", *native_flags(lab))))
+    if done.returncode != 0:
+        raise ValueError(done.stderr)
+    return sum(n for name, n in Tree(reports.log_rt(lab.jprof, out)).sums("removed", "objects").items()
+               if name == "Objects$Tick")
+
+
+@case
+def removed_objects_stay_removed(lab):
+    """Counting them does not make the compiler keep them, and the report says how many they are."""
+    with lab.folder() as folder:
+        out = os.path.join(folder, "p.jprof")
+        with_count = removed_ticks(lab, out, ",removed")
+        without = removed_ticks(lab, os.path.join(folder, "q.jprof"), "")
+        report = lab.cli("report", "removed", "--format", "csv", out)
+    if report.returncode != 0:
+        return [report.stderr]
+    rows = {(row["class"], row["method"]): row for row in csv.DictReader(report.stdout.splitlines())}
+    row = rows["Objects$Tick", "Objects.removed(I)V"]
+    asked = USUAL_COUNT + 1 + 30
+    failures = []
+    if with_count > asked // 2 + 2000 or abs(with_count - without) > asked // 10:
+        failures.append(f"{with_count} are allocated, {without} without --removed")
+    if int(row["asked"]) != asked or int(row["removed"]) < asked // 3:
+        failures.append(f"removed: {row}")
+    natives = rows["[LObjects$Point;", "Objects.natives(I)V"]
+    if int(natives["without_new"]) != asked or int(natives["removed"]) != 0:
+        failures.append(f"by JNI: {natives}")
+    return failures
+
+
+def attach_and_measure(lab, flags, options=""):
+    """The complaints about two recordings of a running JVM that has compiled the code before."""
+    complaints = []
+    command = lab.command("Objects", USUAL_COUNT, 0, "ask", flags=(
+        *flags, *native_flags(lab), *(["-XX:+EnableDynamicAgentLoading"] if lab.jdk.major >= 21 else [])))
+    with lab.folder() as folder, child.running(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        if process.stdout.readline() != "ready\n":
+            return ["the program did not start"]
+        program = attaching.Program(lab, process, folder)
+        for number in range(2):
+            out = f"{folder}/{number}.jprof"
+            program.load(f"OBJECTS,COUNTER=woven{options},OUT={out}")
+            lines = program.ask("measure").strip(";").split(";")
+            program.detach()
+            program.ask("measure")  # is not recorded
+            tree = Tree(reports.log_rt(lab.jprof, out))
+            complaints += check_kinds(tree, lines, bool(options))
+            check_totals(tree, complaints)
+        process.communicate("end\n", timeout=60)
+    return complaints
+
+
+@case
+def attached(lab):
+    """Also a second time, when compiled code without the probe exists again."""
+    return attach_and_measure(lab, jvms.MODES["tiered"]("Objects"), ",REMOVED")
+
+
+@case
+def attached_to_interpreted_code(lab):
+    return attach_and_measure(lab, jvms.MODES["int"]("Objects"))
 
 
 @case

@@ -24,7 +24,7 @@ import child
 import jvms
 
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "weave")
-COUNTERS = [os.path.join(SOURCES, f"Jprof{name}.java") for name in ("Counter", "Locks")]
+COUNTERS = [os.path.join(SOURCES, f"Jprof{name}.java") for name in ("Counter", "Locks", "Concurrent")]
 ASM = [f"asm{part}.jar" for part in ("", "-tree", "-analysis", "-util")]
 
 

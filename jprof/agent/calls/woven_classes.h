@@ -38,9 +38,8 @@ struct NewFile {
 
 class WovenClasses {
  public:
-  // With `locks` the methods count locks, too.
-  WovenClasses(jvmtiEnv* jvmti, engine::Session& session, bool locks)
-      : jvmti_(jvmti), methods_(session, locks), retransformer_(jvmti, statistics_) {}
+  WovenClasses(jvmtiEnv* jvmti, engine::Session& session, const setup::Plan& plan)
+      : jvmti_(jvmti), methods_(session, plan), retransformer_(jvmti, statistics_) {}
 
   // Handle the VM's events. Both must be enabled before classes are woven.
   void OnClassFile(JNIEnv* jni, const ReportedFile& file, const NewFile& woven);

@@ -53,6 +53,8 @@ Result<void> AddCapabilities(jvmtiEnv* jvmti) {
 
 std::unexpected<Error> UseProbe(const CallContext& context, const Error& error) {
   if (context.plan.locks) return WrongUse("LOCKS: {}", error.message);
+  if (context.plan.allocations)
+    return WrongUse("REMOVED: {}; record without it (--removed)", error.message);
   return WrongUse("COUNTER=woven: {}; use COUNTER=probe", error.message);
 }
 
@@ -74,7 +76,7 @@ WovenCounter::WovenCounter(const CallContext& context, HotspotVm vm, uint64_t cu
     : CallSource(context),
       vm_(std::move(vm)),
       current_at_(current_at),
-      classes_(context.jvmti, context.session, context.plan.locks),
+      classes_(context.jvmti, context.session, context.plan),
       virtual_threads_(context.jvmti, classes_, context.attached) {
   metadata_ = {ProbeKind::kWoven, "native methods, intrinsics and hidden classes are not counted",
                ""};
@@ -178,10 +180,14 @@ Result<void> WovenCounter::DefineClass(JNIEnv* jni) {
 }
 
 Result<void> WovenCounter::DefineLocks(JNIEnv* jni) const {
-  const auto defined = DefineBootClass(context_.java, jni,
-                                       {weave::kLocksClass, weave::LocksClass(), Locks::Natives()});
-  if (!defined) return std::unexpected(defined.error());
-  jni->DeleteLocalRef(*defined);
+  const BootClass classes[] = {{weave::kHeldClass, weave::HeldClass(), {}},
+                               {weave::kLocksClass, weave::LocksClass(), Locks::Natives()},
+                               {weave::kConcurrentClass, weave::ConcurrentClass(), {}}};
+  for (const BootClass& one : classes) {
+    const auto defined = DefineBootClass(context_.java, jni, one);
+    if (!defined) return std::unexpected(defined.error());
+    jni->DeleteLocalRef(*defined);
+  }
   return {};
 }
 

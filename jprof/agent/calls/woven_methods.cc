@@ -34,7 +34,9 @@ bool IsContinuation(std::string_view class_name) {
 // The weaver throws only for lack of memory.
 Result<weave::Woven> WovenMethods::Weave(std::span<const uint8_t> class_file) {
   try {
-    return weave::Weave(class_file, [&](const weave::Method& method) { return Decide(method); });
+    return weave::Weave(
+        class_file, [&](const weave::Method& method) { return Decide(method); },
+        [&](std::string_view name) { return IdOfClass(name); });
   } catch (const std::bad_alloc&) {
     return Fail("no memory");
   }
@@ -42,8 +44,8 @@ Result<weave::Woven> WovenMethods::Weave(std::span<const uint8_t> class_file) {
 
 weave::Decision WovenMethods::Decide(const weave::Method& method) {
   constexpr weave::Decision kLeave = {weave::Action::kLeave, 0};
-  if (method.is_intrinsic || method.class_name == weave::kCounterClass ||
-      method.class_name == weave::kLocksClass || IsContinuation(method.class_name))
+  if (method.is_intrinsic || method.class_name.starts_with(weave::kOwnClasses) ||
+      IsContinuation(method.class_name))
     return kLeave;
   if (method.class_name == kVirtualThread &&
       std::ranges::find(kAnnounced, method.name) != kAnnounced.end())
@@ -51,7 +53,16 @@ weave::Decision WovenMethods::Decide(const weave::Method& method) {
   const auto id = session_.methods().Find(*this, reinterpret_cast<uint64_t>(&method)).id;
   const bool answers = MayLoadClass(method);
   if (id == engine::kIgnoredMethod) return {.answers = answers};
-  return {weave::Action::kCount, IndexOf(id), answers, locks_};
+  return {.action = weave::Action::kCount,
+          .id = IndexOf(id),
+          .answers = answers,
+          .locks = plan_.locks,
+          .allocations = plan_.allocations};
+}
+
+uint32_t WovenMethods::IdOfClass(std::string_view name) {
+  engine::ClassNames names;
+  return IndexOf(session_.methods().Find(names, reinterpret_cast<uint64_t>(&name)).id);
 }
 
 bool WovenMethods::Describe(uint64_t handle, engine::MethodText* text) {

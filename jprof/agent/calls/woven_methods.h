@@ -8,6 +8,7 @@
 
 #include "common/result.h"
 #include "jprof/engine/session.h"
+#include "jprof/setup/plan.h"
 #include "jprof/weave/weave.h"
 
 namespace jprof::agent {
@@ -18,8 +19,9 @@ inline constexpr size_t kAnnouncedMethods = 3;
 
 class WovenMethods final : public engine::MethodSource {
  public:
-  // `session` must exist as long as the object. With `locks` the methods count locks, too.
-  WovenMethods(engine::Session& session, bool locks) : session_(session), locks_(locks) {}
+  // Both must exist as long as the object. The plan says what methods count besides calls.
+  WovenMethods(engine::Session& session, const setup::Plan& plan)
+      : session_(session), plan_(plan) {}
 
   // Weaves a class file. Fails if it is malformed or there is no memory.
   Result<weave::Woven> Weave(std::span<const uint8_t> class_file);
@@ -30,9 +32,10 @@ class WovenMethods final : public engine::MethodSource {
 
  private:
   weave::Decision Decide(const weave::Method& method);
+  uint32_t IdOfClass(std::string_view name);
 
   engine::Session& session_;
-  const bool locks_;
+  const setup::Plan& plan_;
 };
 
 }  // namespace jprof::agent

@@ -63,12 +63,13 @@ jlong JNICALL Root(JNIEnv* jni, jclass, jlong vm_thread) {
   return Place(call.Root());
 }
 
+template <FrameKind kKind>
 jlong JNICALL Add(JNIEnv*, jclass, jlong parent, jint id) {
   const Call call;
   profile::Node* const node = call.NodeAt(parent);
   if (node == nullptr) return 0;
   const profile::MethodId method{static_cast<uint32_t>(id)};
-  return engine::ChildOf(engine::WovenChild(*call.thread, node, method));
+  return engine::ChildOf(engine::WovenChild(*call.thread, node, method, kKind));
 }
 
 jlong JNICALL Overflow(JNIEnv*, jclass, jlong parent) {
@@ -104,7 +105,8 @@ std::span<const JNINativeMethod> CounterNatives() {
       Native("emptyNode", "()J", reinterpret_cast<void*>(EmptyNode)),
       Native("currentOffset", "()J", reinterpret_cast<void*>(CurrentOffset)),
       Native("root", "(J)J", reinterpret_cast<void*>(Root)),
-      Native("add", "(JI)J", reinterpret_cast<void*>(Add)),
+      Native("add", "(JI)J", reinterpret_cast<void*>(Add<FrameKind::kWoven>)),
+      Native("addClass", "(JI)J", reinterpret_cast<void*>(Add<FrameKind::kClass>)),
       Native("overflow", "(J)J", reinterpret_cast<void*>(Overflow)),
       Native("answer", "(Ljava/lang/Object;Ljava/lang/String;)Ljava/lang/Class;",
              reinterpret_cast<void*>(AnswerClass)),

@@ -38,9 +38,9 @@ void JNICALL OnWaited(jvmtiEnv*, JNIEnv* jni, jthread, jobject monitor, jboolean
   Tell<Locks::Call::kResumes>(jni, monitor);
 }
 
-jint JNICALL IdOf(JNIEnv* jni, jclass, jclass type) {
+jint JNICALL IdOf(JNIEnv* jni, jclass, jclass type, jint kind) {
   const InUse<Locks> locks;
-  return locks ? locks->IdOf(jni, type) : 0;
+  return locks ? locks->IdOf(jni, type, static_cast<LockKind>(kind)) : 0;
 }
 
 jboolean JNICALL AddEdge(JNIEnv*, jclass, jint kind, jlong from, jlong to, jint from_object,
@@ -56,12 +56,13 @@ jboolean JNICALL AddEdge(JNIEnv*, jclass, jint kind, jlong from, jlong to, jint 
                          .time_ns = time});
 }
 
-// Describes a class to the table of methods.
+// Describes the locks of a class to the table of methods.
 class LockClass final : public engine::MethodSource {
  public:
-  explicit LockClass(std::string_view name) : name_(name) {}
+  LockClass(std::string_view name, LockKind kind) : name_(name), kind_(kind) {}
   bool Describe(uint64_t, engine::MethodText* text) override {
     text->class_name = name_;
+    if (kind_ != LockKind::kMonitor) text->signature = EntryOf(kind_).name;
     text->flags = profile::kMethodClass;
     return true;
   }
@@ -69,6 +70,7 @@ class LockClass final : public engine::MethodSource {
 
  private:
   const std::string_view name_;
+  const LockKind kind_;
 };
 
 }  // namespace
@@ -91,7 +93,7 @@ void Locks::AddTo(JvmtiEvents& events) {
 
 std::span<const JNINativeMethod> Locks::Natives() {
   static const JNINativeMethod kNatives[] = {
-      {const_cast<char*>("idOf"), const_cast<char*>("(Ljava/lang/Class;)I"),
+      {const_cast<char*>("idOf"), const_cast<char*>("(Ljava/lang/Class;I)I"),
        reinterpret_cast<void*>(agent::IdOf)},
       {const_cast<char*>("addEdge"), const_cast<char*>("(IJJIIJ)Z"),
        reinterpret_cast<void*>(agent::AddEdge)}};
@@ -131,10 +133,10 @@ void Locks::End(JNIEnv* jni) {
   jni->DeleteGlobalRef(std::exchange(class_, nullptr));
 }
 
-jint Locks::IdOf(JNIEnv*, jclass type) const {
+jint Locks::IdOf(JNIEnv*, jclass type, LockKind kind) const {
   JvmtiString signature(jvmti_);
   if (jvmti_->GetClassSignature(type, signature.out(), nullptr) != JVMTI_ERROR_NONE) return 0;
-  LockClass source(InternalName(signature.view()));
+  LockClass source(InternalName(signature.view()), kind);
   return static_cast<jint>(IndexOf(session_.methods().Find(source, 0).id));
 }
 

@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 
+#include "common/lock_kind.h"
 #include "common/result.h"
 #include "jprof/agent/locks/lock_edges.h"
 #include "jprof/agent/vm/jvmti_env.h"
@@ -34,7 +35,7 @@ class Locks {
   void End(JNIEnv* jni);
 
   // Serve the native methods.
-  jint IdOf(JNIEnv* jni, jclass type) const;
+  jint IdOf(JNIEnv* jni, jclass type, LockKind kind) const;
   bool AddEdge(const profile::LockEdge& event) { return edges_.Add(event); }
   // Returns the number of the node at a place, or 0 if it is not of this recording.
   uint32_t NodeAt(jlong place) const;

@@ -6,8 +6,18 @@
 #include "jprof/agent/vm/existing_threads.h"
 #include "jprof/hotspot/objects/object_counts.h"
 #include "jprof/hotspot/vm/libjvm_image.h"
+#include "jprof/setup/print_message.h"
+#include "options/late_calls.h"
 
 namespace jprof::agent {
+namespace {
+
+std::unexpected<Error> UseSamples(const Error& error) {
+  return WrongUse("OBJECTS: {}; use SCS=ALLOCATED_BYTES (jprof scs --event ALLOCATED_BYTES)",
+                  error.message);
+}
+
+}  // namespace
 
 ObjectRecording::ObjectRecording(const Setting& setting, hotspot::AllocationProbe probe,
                                  hotspot::ThreadAllocation allocated)
@@ -17,13 +27,62 @@ Result<std::unique_ptr<ObjectRecording>> ObjectRecording::Open(const Setting& se
   const auto image = hotspot::LibjvmImage::Open();
   if (!image) return std::unexpected(image.error());
   auto probe = hotspot::AllocationProbe::Find(*image, setting.vm.structs);
-  if (!probe)
-    return WrongUse("OBJECTS: {}; use SCS=ALLOCATED_BYTES (jprof scs --event ALLOCATED_BYTES)",
-                    probe.error().message);
+  if (!probe) return UseSamples(probe.error());
+  std::optional<hotspot::LateAllocations> late;
+  if (setting.attached) {
+    const bool tests = setting.java_version <= options::kLastJdkWithLateCalls;
+    const auto found = hotspot::LateAllocations::Find(*image, setting.vm.structs, *probe, tests);
+    if (!found) return UseSamples(found.error());
+    late = *found;
+  }
   const auto allocated = hotspot::ThreadAllocation::Open(setting.vm.structs);
   if (!allocated) return std::unexpected(allocated.error());
-  return std::unique_ptr<ObjectRecording>(
+  std::unique_ptr<ObjectRecording> recording(
       new ObjectRecording(setting, *std::move(probe), *allocated));
+  recording->late_ = late;
+  if (setting.options.live == options::Live::kNo) return recording;
+  if (setting.attached) {
+    return WrongUse(
+        "live objects are counted from the start of the JVM only; use jprof objects --live -- java "
+        "..., or leave --live out");
+  }
+  auto live = LiveObjects::Open({setting.java, setting.options, setting.vm, setting.session});
+  if (!live) return std::unexpected(live.error());
+  recording->live_ = *std::move(live);
+  return recording;
+}
+
+Result<void> ObjectRecording::BeginWithJvm() {
+  if (late_) return {};
+  if (live_) live_->BeginWithJvm();
+  auto counts = Count();
+  if (counts) probe_.Report(true);
+  return counts;
+}
+
+Result<void> ObjectRecording::Count() const {
+  if (!live_) return probe_.Count(setting_.session, setting_.woven, hotspot::Noted::kNothing, {});
+  return probe_.Count(setting_.session, setting_.woven, live_->noted(), live_->marks());
+}
+
+void ObjectRecording::Begin(JNIEnv* jni) {
+  AddThread(jni);
+  if (live_) live_->Begin(jni);
+}
+
+Result<void> ObjectRecording::BeginLate(JNIEnv* jni) {
+  return late_ ? late_->Install(probe_, jni) : Result<void>();
+}
+
+Result<void> ObjectRecording::CountLate() { return late_ ? Count() : Result<void>(); }
+
+Result<void> ObjectRecording::EndLate(JNIEnv* jni) {
+  if (!late_) return {};
+  End(jni);
+  const auto removed = late_->Remove(probe_, jni);
+  if (!removed) return std::unexpected(removed.error());
+  if (!*removed) setup::PrintMessage("a compilation that began before the end is still running");
+  return {};
 }
 
 void ObjectRecording::AddThread(JNIEnv* jni) {
@@ -34,6 +93,14 @@ void ObjectRecording::AddThread(JNIEnv* jni) {
     return;
   state->vm_thread = VmThreadOf(jni, thread);
   jni->DeleteLocalRef(thread);
+  if (late_) SetBegin(*state);
+}
+
+// What a thread has allocated before it is recorded does not belong to it.
+void ObjectRecording::SetBegin(engine::Thread& thread) const {
+  hotspot::ObjectCounts* counts = hotspot::ObjectCounts::Of(thread);
+  if (counts == nullptr) counts = hotspot::ObjectCounts::Make(thread, setting_.woven);
+  if (counts != nullptr) counts->before = allocated_.Of(thread.vm_thread) - counts->seen;
 }
 
 // Another object on this native thread would belong to another Java thread, whose current node is
@@ -54,6 +121,8 @@ void ObjectRecording::SetUnseen(engine::Thread& thread) const {
 
 // Threads that began before the VM reported threads are found by their native ids.
 void ObjectRecording::End(JNIEnv* jni) {
+  if (std::exchange(ended_, true)) return;
+  if (live_) live_->End(jni);
   const auto existing = ExistingThreads(jni, setting_.jvmti);
   if (!existing) return;
   setting_.session.threads().ForEach([&](engine::Thread& state) {

@@ -10,8 +10,8 @@
 #include <span>
 
 #include "common/result.h"
-#include "jprof/agent/sampling/allocation_interval.h"
 #include "jprof/agent/sampling/vm_event_source.h"
+#include "jprof/agent/vm/allocation_interval.h"
 #include "jprof/agent/vm/event_sink.h"
 #include "options/triggers.h"
 

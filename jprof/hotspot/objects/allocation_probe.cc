@@ -50,17 +50,40 @@ Result<AllocationProbe> AllocationProbe::Find(const LibjvmImage& image, const Vm
   return probe;
 }
 
-Result<void> AllocationProbe::Install(engine::Session& session, bool woven) const {
+Result<void> AllocationProbe::RedirectAll(
+    const std::function<uint64_t(const AllocationArguments&)>& to) const {
   for (const Target& target : targets_) {
     if (!WritableCode(target.address, kJumpBytes))
       return Fail("cannot write to libjvm.so's code: {}", ErrnoText());
   }
-  SetAllocationGlobals(session, layout_);
   for (const Target& target : targets_) {
     const WritableCode code(target.address, kJumpBytes);
-    WriteJump(target.address, AllocationHandler(target.arguments, woven));
+    Redirect(target.address, to(target.arguments));
   }
-  *flag_ = 1;
+  return {};
+}
+
+Result<void> AllocationProbe::Count(engine::Session& session, bool woven, Noted noted,
+                                    const std::optional<ObjectMarks>& marks) const {
+  SetAllocationGlobals(session, layout_, marks);
+  return RedirectAll([&](const AllocationArguments& arguments) {
+    return AllocationHandler(arguments, woven, noted);
+  });
+}
+
+Result<void> AllocationProbe::Ignore() const {
+  return RedirectAll([](const AllocationArguments&) { return InertAllocationHandler(); });
+}
+
+void AllocationProbe::Report(bool report) const {
+  __atomic_store_n(flag_, static_cast<uint8_t>(report), __ATOMIC_SEQ_CST);
+}
+
+Result<void> AllocationProbe::CheckLate() const {
+  if (*flag_ != 0) return Fail("the JVM was started with {}", kFlag);
+  for (const Target& target : targets_) {
+    if (!CanSetJumpTarget(target.address)) return Fail("its allocation probe is not aligned");
+  }
   return {};
 }
 

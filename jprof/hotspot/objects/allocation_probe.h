@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "common/result.h"
 #include "jprof/engine/session.h"
 #include "jprof/hotspot/objects/object_layout.h"
+#include "jprof/hotspot/objects/object_marks.h"
 #include "jprof/hotspot/vm/libjvm_image.h"
 
 namespace jprof::hotspot {
@@ -31,19 +33,34 @@ struct AllocationArguments {
 // functions.
 std::optional<AllocationArguments> ArgumentsOf(std::string_view mangled);
 
+// States what the handlers note of each object besides its count.
+enum class Noted : uint8_t {
+  kNothing,
+  kSite,  // the site of the thread's last object (ObjectCounts::last)
+  kMark,  // that, and the index of its node in the object (ObjectMarks)
+};
+
 class AllocationProbe {
  public:
   // Finds the functions. Fails if libjvm.so has no symbols, or if the VM lacks the flag or a field
   // that the handlers read.
   static Result<AllocationProbe> Find(const LibjvmImage& image, const VmStructs& structs);
 
-  // Sets the flag and writes the jumps. Requires that the interpreter is not generated yet, as in
-  // Agent_OnLoad, and that `session` has begun. `woven` is whether methods count themselves. After
-  // an error nothing has been changed.
-  Result<void> Install(engine::Session& session, bool woven) const;
+  // Makes the VM's functions count in `session`, which has begun, or do nothing. `woven` is whether
+  // methods count themselves. Requires that none is running, as in Agent_OnLoad, or CheckLate.
+  // After an error nothing has been changed. kMark requires `marks`.
+  Result<void> Count(engine::Session& session, bool woven, Noted noted,
+                     const std::optional<ObjectMarks>& marks) const;
+  Result<void> Ignore() const;
+  // Sets the flag: whether the VM calls the functions. Code that it has generated before stays as
+  // it is (late_allocations.h).
+  void Report(bool report) const;
+  // Fails if the functions cannot be changed while the program runs.
+  Result<void> CheckLate() const;
 
  private:
   explicit AllocationProbe(ObjectLayout layout) : layout_(layout) {}
+  Result<void> RedirectAll(const std::function<uint64_t(const AllocationArguments&)>& to) const;
 
   struct Target {
     uint64_t address;

@@ -26,7 +26,7 @@ class UnseenRow final : public engine::MethodSource {
 ObjectCounts* ObjectCounts::Make(engine::Thread& thread, bool woven) {
   void* const memory = MapBytes(sizeof(ObjectCounts));
   if (memory == nullptr) return nullptr;
-  auto* const counts = new (memory) ObjectCounts(woven);
+  auto* const counts = new (memory) ObjectCounts(woven, thread.random | 1);
   UnseenRow row;
   const profile::MethodId id = thread.session->methods().Find(row, 0).id;
   profile::Node* const root = thread.nodes + thread.record->root;
@@ -48,7 +48,13 @@ AllocationSite& ObjectCounts::AddSite(engine::Thread& thread, ObjectLayout& layo
   const auto index = static_cast<size_t>(node - thread.nodes);
   const size_t extras = thread.session->writer().metric_count() - 1;
   AllocationSite& site = SiteFor(place, klass);
-  site = {klass, name, place, &node->self, thread.extra + index * extras, layout.SizeOf(klass)};
+  site = {klass,
+          name,
+          place,
+          &node->self,
+          thread.extra + index * extras,
+          layout.SizeOf(klass),
+          static_cast<uint32_t>(index)};
   return site;
 }
 

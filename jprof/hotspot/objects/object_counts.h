@@ -20,6 +20,8 @@ struct AllocationSite {
   int64_t* bytes = nullptr;
   int64_t* objects = nullptr;
   ObjectSize size;
+  uint32_t node = 0;  // index of the node
+  uint64_t mark = 0;  // with marks, the bits of the node's index in an object (ObjectMarks), or 0
 };
 
 // The id of a class in the profile.
@@ -50,21 +52,27 @@ class ObjectCounts final : public engine::ThreadExtension {
   AllocationSite& AddSite(engine::Thread& thread, ObjectLayout& layout, uint64_t place,
                           profile::Node* context, uint64_t klass);
 
-  // Sets the value of the row "not seen by the probe": what the VM counts less what was seen.
+  // Sets the value of the row "not seen by the probe": what the VM counts less what was seen, and
+  // less what it had counted before the thread was recorded.
   void SetUnseen(uint64_t allocated_by_vm) {
-    if (unseen != nullptr) unseen->self = static_cast<int64_t>(allocated_by_vm - seen);
+    if (unseen != nullptr) unseen->self = static_cast<int64_t>(allocated_by_vm - before - seen);
   }
 
   void Release() override;
 
-  uint64_t seen = 0;                // bytes of all objects
+  uint64_t seen = 0;    // bytes of all objects
+  uint64_t before = 0;  // bytes that the VM had counted before
+  // With live objects, the site and the bytes of the thread's last object.
+  const AllocationSite* last = nullptr;
+  uint64_t last_bytes = 0;
+  uint64_t random;
   profile::Node* unseen = nullptr;  // null if there was no space for it
 
  private:
   static constexpr int kSiteBits = 10;
   static_assert(kSites == 1 << kSiteBits);
 
-  explicit ObjectCounts(bool woven) : woven_(woven) {}
+  ObjectCounts(bool woven, uint64_t seed) : random(seed), woven_(woven) {}
   profile::MethodId IdOf(engine::Session& session, ObjectLayout& layout, uint64_t klass,
                          uint64_t name);
   profile::Node* ChildOf(engine::Thread& thread, profile::Node* parent, FrameKind kind,

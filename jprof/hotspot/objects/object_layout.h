@@ -28,8 +28,8 @@ class ObjectLayout final : public engine::MethodSource {
   // Fails if this VM does not export a field that is required; the error names it.
   static Result<ObjectLayout> Open(const VmStructs& structs);
 
-  // Reads how classes are encoded in headers, which the VM decides after it has loaded its agents.
-  // Requires that there is an object. May be called by several threads at once.
+  // Reads how classes are encoded in headers, which the VM decides after it has loaded its agents:
+  // it is known once there is an object. May be called by several threads at once.
   void ReadEncoding();
 
   [[gnu::always_inline]] uint64_t KlassOf(uint64_t object) const {

@@ -1,8 +1,6 @@
 #include "jprof/hotspot/probe/late_probe.h"
 
 #include <cerrno>
-#include <chrono>
-#include <cstring>
 
 #include "common/errno_text.h"
 #include "jprof/hotspot/probe/handlers.h"
@@ -11,32 +9,19 @@
 namespace jprof::hotspot {
 namespace {
 
-constexpr std::chrono::seconds kPatience{10};
-
 void Redirect(uint64_t function, Handler handler) {
-  const auto to = reinterpret_cast<uint64_t>(handler);
-  if (HoldsJump(function)) {
-    SetJumpTarget(function, to);
-  } else {
-    WriteJump(function, to);
-  }
+  hotspot::Redirect(function, reinterpret_cast<uint64_t>(handler));
 }
 
 }  // namespace
 
 Result<LateProbe> LateProbe::Find(const LibjvmImage& image, const VmStructs& structs,
                                   const ProbeTargets& targets) {
-  auto compilations = Compilations::Open(image, structs);
-  if (!compilations) return std::unexpected(compilations.error());
-  LateProbe probe(*compilations);
+  const auto code = CompiledCode::Find(image, structs);
+  if (!code) return std::unexpected(code.error());
+  LateProbe probe(*code);
   probe.targets_ = targets;
   probe.structs_ = structs;
-  for (const auto& [name, function] : {std::pair{"WB_ForceSafepoint", &probe.force_safepoint_},
-                                       {"WB_DeoptimizeAll", &probe.deoptimize_all_}}) {
-    const uint64_t address = image.Symbol(name).begin;
-    if (address == 0) return Fail("{} has no symbol {}", image.path(), name);
-    *function = reinterpret_cast<WhiteBox>(address);
-  }
   if (!CanSetJumpTarget(targets.entry) || !CanSetJumpTarget(targets.exit))
     return Fail("the method probes of {} are not aligned", image.path());
   probe.flag_ = Vm::Flag(structs, "DTraceMethodProbes");
@@ -61,26 +46,13 @@ Result<void> LateProbe::Install(const Vm& vm, engine::RecordingKind kind, Probin
   Redirect(targets_.exit, InertHandlers().exit);
   for (const char* name : kFlagsToClear) Set(name, 0);
   Set("DTraceMethodProbes", 1);
-  DeoptimizeAll(jni);
+  code_.Discard(jni);
   // All code has probes now. The exits are redirected first: an entry that is recorded has a
   // recorded exit.
   const Handlers handlers = HandlersFor(kind, probing, vm.thread_marks());
   Redirect(targets_.exit, handlers.exit);
   Redirect(targets_.entry, handlers.entry);
   return {};
-}
-
-// Deoptimises all compiled code. A compilation that compared the flag before it changed has
-// installed its code when the safepoint begins: it does not stop in between.
-void LateProbe::DeoptimizeAll(void* jni) {
-  force_safepoint_(jni, nullptr);
-  if (uint8_t* const limit = Vm::Flag(structs_, "PerMethodRecompilationCutoff")) {
-    int64_t value;  // -1 if there is none
-    std::memcpy(&value, limit, sizeof value);
-    if (value >= 0 && value < INT32_MAX) ++value;
-    std::memcpy(limit, &value, sizeof value);
-  }
-  deoptimize_all_(jni, nullptr);
 }
 
 Result<bool> LateProbe::Remove(void* jni) {
@@ -92,8 +64,8 @@ Result<bool> LateProbe::Remove(void* jni) {
   }
   for (; !saved_.empty(); saved_.pop_back())
     __atomic_store_n(saved_.back().flag, saved_.back().before, __ATOMIC_SEQ_CST);
-  const bool ended = compilations_.AwaitRunning(kPatience);
-  DeoptimizeAll(jni);
+  const bool ended = code_.AwaitCompilations();
+  code_.Discard(jni);
   return ended;
 }
 

@@ -12,9 +12,6 @@
 //   compilations that began with the flag have ended, all compiled code is deoptimized. That is a
 //   handshake with all threads, so that none is inside the previous handlers afterwards. The jumps
 //   remain, and a later recording uses them again.
-//
-// The VM counts how often compiled code of a method is discarded, and stops compiling methods above
-// a limit. The limit is raised by the number of deoptimizations.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +19,7 @@
 
 #include "common/result.h"
 #include "jprof/hotspot/probe/probe.h"
-#include "jprof/hotspot/vm/compilations.h"
+#include "jprof/hotspot/vm/compiled_code.h"
 
 namespace jprof::hotspot {
 
@@ -44,19 +41,16 @@ class LateProbe {
   Result<bool> Remove(void* jni);
 
  private:
-  using WhiteBox = void (*)(void* jni, void* object);
   struct SavedFlag {
     uint8_t* flag;
     uint8_t before;
   };
 
-  explicit LateProbe(const Compilations& compilations) : compilations_(compilations) {}
+  explicit LateProbe(const CompiledCode& code) : code_(code) {}
   void Set(const char* name, uint8_t value);
-  void DeoptimizeAll(void* jni);
 
   ProbeTargets targets_;
-  Compilations compilations_;
-  WhiteBox force_safepoint_ = nullptr, deoptimize_all_ = nullptr;
+  CompiledCode code_;
   VmStructs structs_ = VmStructs({});
   uint8_t* flag_ = nullptr;
   std::vector<SavedFlag> saved_;

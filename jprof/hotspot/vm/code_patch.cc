@@ -105,6 +105,14 @@ bool CanSetJumpTarget(uint64_t from) {
   return (from + sizeof kJump) % kCacheLine <= kCacheLine - sizeof(uint64_t);
 }
 
+void Redirect(uint64_t from, uint64_t to) {
+  if (HoldsJump(from)) {
+    SetJumpTarget(from, to);
+  } else {
+    WriteJump(from, to);
+  }
+}
+
 std::vector<uint64_t> CallsOf(Function caller, uint64_t callee) {
   std::vector<uint64_t> sites;
   for (uint64_t at = caller.begin; at + kCallBytes <= caller.begin + caller.bytes; at += kStep) {

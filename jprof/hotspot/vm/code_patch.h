@@ -50,6 +50,10 @@ void SetJumpTarget(uint64_t from, uint64_t to);
 // Returns whether the target of a jump at `from` is within one cache line.
 bool CanSetJumpTarget(uint64_t from);
 
+// Makes the function at `from`, which is writable, jump to `to`. If it holds no jump yet, it must
+// not be running; else the jump's target is changed.
+void Redirect(uint64_t from, uint64_t to);
+
 // Returns the sites in `caller` that call the function at `callee`, or end by a jump to it.
 std::vector<uint64_t> CallsOf(Function caller, uint64_t callee);
 

@@ -28,25 +28,42 @@ InterpreterEntries::Range InterpreterEntries::Code(const MemoryReader& memory) c
   return {buffer, buffer + memory.At<int32_t>(queue + limit_)};
 }
 
-void InterpreterEntries::Find(const MemoryReader& memory) {
+template <typename Visit>
+void InterpreterEntries::ForEach(const MemoryReader& memory, Visit visit) const {
   const auto queue = memory.At<uint64_t>(queue_);
   if (queue == 0) return;
   const auto buffer = memory.At<uint64_t>(queue + buffer_);
   const auto end = memory.At<int32_t>(queue + end_);
-  int count = 0;
-  for (int64_t at = memory.At<int32_t>(queue + first_); at < end && count < kMost;) {
+  for (int64_t at = memory.At<int32_t>(queue + first_); at < end;) {
     const uint64_t codelet = buffer + at;
     const auto size = memory.At<int32_t>(codelet + codelet_size_);
-    if (size < codelet_bytes_) break;
+    if (size < codelet_bytes_) return;
     const auto name = memory.At<uint64_t>(codelet + codelet_name_);
-    if (name != 0 && std::string_view(memory.Text(name)).starts_with(kMethodEntry)) {
-      const uint64_t begin = codelet + codelet_bytes_;
-      const int32_t set = FramePointerSet(memory.Bytes(begin, codelet + size),
-                                          static_cast<uint32_t>(size - codelet_bytes_));
-      entries_[count++] = {begin, codelet + size, set < 0 ? 0 : begin + set};
-    }
+    const Range code = {codelet + codelet_bytes_, codelet + size};
+    if (name != 0 && !visit(std::string_view(memory.Text(name)), code)) return;
     at += size;
   }
+}
+
+InterpreterEntries::Range InterpreterEntries::CodeOf(const MemoryReader& memory,
+                                                     std::string_view description) const {
+  Range found = {0, 0};
+  ForEach(memory, [&](std::string_view name, Range code) {
+    if (name == description) found = code;
+    return name != description;
+  });
+  return found;
+}
+
+void InterpreterEntries::Find(const MemoryReader& memory) {
+  int count = 0;
+  ForEach(memory, [&](std::string_view name, Range code) {
+    if (!name.starts_with(kMethodEntry)) return true;
+    const auto size = static_cast<uint32_t>(code.end - code.begin);
+    const int32_t set = FramePointerSet(memory.Bytes(code.begin, code.end), size);
+    entries_[count++] = {code.begin, code.end, set < 0 ? 0 : code.begin + set};
+    return count < kMost;
+  });
   count_.store(count, std::memory_order_release);
 }
 

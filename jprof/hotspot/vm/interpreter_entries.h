@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 
 #include "jprof/hotspot/vm/memory_reader.h"
 #include "jprof/hotspot/vm/struct_lookup.h"
@@ -21,6 +22,9 @@ class InterpreterEntries {
     uint64_t begin, end;
   };
   Range Code(const MemoryReader& memory) const;
+  // Returns the code of the first part with this description, such as the name of a bytecode. Both
+  // are 0 if there is none.
+  Range CodeOf(const MemoryReader& memory, std::string_view description) const;
   // Returns the address from which on fp is the frame's, or 0 if there is none. Returns null if pc
   // is not in a method entry.
   const uint64_t* FrameFrom(const MemoryReader& memory, uint64_t pc);
@@ -32,6 +36,9 @@ class InterpreterEntries {
   static constexpr int kMost = 128;
 
   void Find(const MemoryReader& memory);
+  // Calls `visit` with the description and the code of each part, until it returns false.
+  template <typename Visit>
+  void ForEach(const MemoryReader& memory, Visit visit) const;
 
   uint64_t queue_;  // address of AbstractInterpreter::_code
   int64_t buffer_, limit_, first_, end_, codelet_size_, codelet_name_, codelet_bytes_;

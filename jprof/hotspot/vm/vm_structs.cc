@@ -23,6 +23,21 @@ bool Exported(void* library, const char* name, T* value) {
 
 }  // namespace
 
+std::optional<uint64_t> VmStructs::Constant(std::string_view name) {
+  void* const library = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
+  const char* table = nullptr;  // ends with an entry without name
+  uint64_t name_at = 0, value_at = 0, stride = 0;
+  const bool found = Exported(library, "gHotSpotVMLongConstants", &table) &&
+                     Exported(library, "gHotSpotVMLongConstantEntryNameOffset", &name_at) &&
+                     Exported(library, "gHotSpotVMLongConstantEntryValueOffset", &value_at) &&
+                     Exported(library, "gHotSpotVMLongConstantEntryArrayStride", &stride);
+  if (!found || table == nullptr) return std::nullopt;
+  for (const char* at = table; At<const char*>(at, name_at) != nullptr; at += stride) {
+    if (name == At<const char*>(at, name_at)) return At<uint64_t>(at, value_at);
+  }
+  return std::nullopt;
+}
+
 std::optional<VmStructs> VmStructs::Load() {
   void* const library = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
   Tables t;

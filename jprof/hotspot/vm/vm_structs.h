@@ -19,6 +19,10 @@ class VmStructs {
     uint64_t type_name_at = 0, type_size_at = 0, type_stride = 0;
   };
 
+  // Returns a constant that the libjvm.so of this process exports, or nothing if there is none of
+  // this name.
+  static std::optional<uint64_t> Constant(std::string_view name);
+
   // Finds the tables in the libjvm.so of this process. Returns nothing if this is not HotSpot.
   static std::optional<VmStructs> Load();
   // Uses the tables of another VM, for tests. They must outlive the object.

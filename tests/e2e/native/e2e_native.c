@@ -1,5 +1,5 @@
 // The JNI library of the programs Natives, Attached and VirtualPinned, which count its calls into
-// Java.
+// Java, and of Objects, which counts what it allocates.
 #include <jni.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -137,4 +137,21 @@ NATIVE(void, Attached, runDaemon)(JNIEnv* env, jclass cls, jint calls) {
 // thread is pinned.
 NATIVE(void, VirtualPinned, pinned)(JNIEnv* env, jclass cls) {
   (*env)->CallStaticVoidMethod(env, cls, (*env)->GetStaticMethodID(env, cls, "pinnedYield", "()V"));
+}
+
+// Stores a new object of each of four kinds.
+NATIVE(void, Objects, make)(JNIEnv* env, jclass cls, jint i) {
+  static jclass point;
+  static jfieldID kept;
+  static jmethodID make;
+  if (point == NULL) {
+    point = (*env)->NewGlobalRef(env, (*env)->FindClass(env, "Objects$Point"));
+    make = (*env)->GetMethodID(env, point, "<init>", "()V");
+    kept = (*env)->GetStaticFieldID(env, cls, "kept", "[Ljava/lang/Object;");
+  }
+  jobjectArray all = (*env)->GetStaticObjectField(env, cls, kept);
+  jobject made[] = {(*env)->NewObject(env, point, make), (*env)->NewIntArray(env, i % 7),
+                    (*env)->NewStringUTF(env, "native"),
+                    (*env)->NewObjectArray(env, i % 5, point, NULL)};
+  for (int n = 0; n < 4; ++n) (*env)->SetObjectArrayElement(env, all, n, made[n]);
 }

@@ -1,4 +1,7 @@
 import com.sun.management.ThreadMXBean;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
 import java.lang.reflect.Array;
 import java.lang.reflect.Constructor;
@@ -11,12 +14,13 @@ import java.util.function.Supplier;
 /**
  * Allocates known objects. Each kind is a method, which is called once so that it is linked, and
  * then COUNT times while the VM's account of the thread is read before and after. Prints a line for
- * each: its name, the calls, and the bytes.
+ * each: its name, the calls, and the bytes. With a third argument it does so on request.
  */
 public final class Objects {
     static final ThreadMXBean BEAN = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     static final String[] KINDS = {"scalars", "arrays", "large", "dimensions", "clones", "copies",
-        "reflected", "lambdas", "boxes", "strings", "varargs", "exceptions", "nothing"};
+        "reflected", "lambdas", "boxes", "strings", "varargs", "exceptions", "natives", "removed",
+        "nothing"};
 
     static class Point implements Cloneable {
         int x, y;
@@ -43,6 +47,7 @@ public final class Objects {
     static final Object[] OBJECTS = new Object[5];
     static Constructor<Point> constructor;
     static Method method;
+    static long sum;
 
     static void scalars(int i) {
         kept[0] = new Point();
@@ -142,6 +147,20 @@ public final class Objects {
         }
     }
 
+    // Allocates a Point, an int[], a String and a Point[] by JNI.
+    static native void make(int i);
+
+    static void natives(int i) {
+        make(i);
+    }
+
+    // The compiler removes this object, if it compiles the method.
+    static void removed(int i) {
+        Tick gone = new Tick();
+        gone.at = i;
+        sum += gone.at;
+    }
+
     static void nothing(int i) {
         kept[i % 32] = ORIGINAL;
     }
@@ -160,6 +179,8 @@ public final class Objects {
             case 9: strings(i); break;
             case 10: varargs(i); break;
             case 11: exceptions(i); break;
+            case 12: natives(i); break;
+            case 13: removed(i); break;
             default: nothing(i);
         }
     }
@@ -189,8 +210,21 @@ public final class Objects {
         ended.await();
     }
 
+    /** Measures all kinds whenever a line asks for it, with a line as answer, until the line "end". */
+    static void answer(int count) throws IOException {
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
+        System.out.println("ready");
+        while (!lines.readLine().equals("end")) {
+            String answer = "";
+            for (int kind = 0; kind < KINDS.length; ++kind)
+                answer += KINDS[kind] + " " + count + " " + measured(kind, count) + ";";
+            System.out.println(answer);
+        }
+    }
+
     public static void main(String[] arguments) throws Exception {
         int count = Integer.parseInt(arguments[0]);
+        System.loadLibrary("e2e_native");
         constructor = Point.class.getDeclaredConstructor();
         method = Objects.class.getMethod("twice", int.class);
         long[] bytes = new long[KINDS.length];
@@ -202,6 +236,10 @@ public final class Objects {
         for (int kind = 0; kind < KINDS.length; ++kind) bytes[kind] += measured(kind, count);
         int virtual = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 0;
         if (virtual > 0) virtual(virtual);
+        if (arguments.length > 2) {
+            answer(count);
+            return;
+        }
         for (int kind = 0; kind < KINDS.length; ++kind)
             System.out.println(KINDS[kind] + " " + (count + 1) + " " + bytes[kind]);
     }

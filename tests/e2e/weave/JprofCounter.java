@@ -12,6 +12,14 @@ public final class JprofCounter {
 
     public static void caught(long node, int id) {}
 
+    public static void asked(int id) {}
+
+    public static void asked(int number, int id) {}
+
+    public static void askedBox(int value, int id) {}
+
+    public static void askedBox(long value, int id) {}
+
     public static void announce() {}
 
     public static Class<?> answer(Object loader, String name) {

@@ -1,5 +1,5 @@
 // Tests which objects become samples of ALLOCATED_BYTES, and how many bytes they represent.
-#include "jprof/agent/sampling/allocation_interval.h"
+#include "jprof/agent/vm/allocation_interval.h"
 
 #include <gtest/gtest.h>
 

@@ -97,6 +97,15 @@ TEST(Plan, ModesDecideThePartsOfTheRecording) {
   }
 }
 
+TEST(Plan, ObjectsHaveAMetricMoreWithRemoved) {
+  const auto usual = PlanOf("objects,counter=woven");
+  EXPECT_EQ(usual->session.files.metric_count, 2u);
+  EXPECT_FALSE(usual->allocations);
+  const auto removed = PlanOf("objects,counter=woven,removed");
+  EXPECT_EQ(removed->session.files.metric_count, 3u);
+  EXPECT_TRUE(removed->allocations);
+}
+
 TEST(Plan, RefusesMetricsThatCannotBeRecorded) {
   options::AgentOptions options;
   options.metrics = {"instructions"};
@@ -126,7 +135,9 @@ TEST(Plan, WhatMayBeginInARunningJvm) {
       {"trace", 17, "TRACE must begin with the JVM"},
       {"callflow,train", 17, "TRAIN must begin with the JVM"},
       {"callflow,probe=jvmti", 17, "PROBE=jvmti must begin with the JVM"},
-      {"objects", 17, "OBJECTS must begin with the JVM"},
+      {"objects,counter=probe", 17, "OBJECTS in a running JVM needs woven counting"},
+      {"objects,counter=woven", 17, ""},
+      {"objects,counter=woven,removed", 25, ""},
       {"calltree,sample,counter=probe", 17, "use --counter woven (COUNTER=woven)"},
       {"calltree,sample,counter=woven", 17, ""},
       {"calltree,sample,counter=woven", 25, ""},

@@ -39,6 +39,10 @@ struct ValuesOf {
     return {{"1", fmt::format("{}", t.most)},
             {"0", fmt::format("{}", t.most + 1), "-1", "1x", "1.5"}};
   }
+  Values operator()(const Seconds& t) const {
+    return {{"1", "1s", "2m", "1h", fmt::format("{}", t.most)},
+            {"0", fmt::format("{}", t.most + 1), "300h", "-1", "1x", "1.5s", "s", ""}};
+  }
   Values operator()(const Rate&) const {
     return {{"1", "20000"}, {"0", "20001", "-1", "1x", "1.5"}};
   }
@@ -168,6 +172,9 @@ constexpr Conflict kConflicts[] = {
      "--timer: no trigger samples by CPU time; add TIME"},
     {"calltree,metrics=time", "METRICS needs CALLFLOW: CALLTREE only counts calls", nullptr},
     {"code", "CODE needs TPROF: only the log of jitted code contains instructions", nullptr},
+    {"callflow,live=exact", "LIVE needs OBJECTS", nullptr},
+    {"objects,snapshots=5", "SNAPSHOTS needs LIVE", "--snapshots needs --live"},
+    {"objects,live_interval=1M", "LIVE_INTERVAL needs LIVE", "--live-interval needs --live"},
     {"callflow,sample", "SAMPLE needs CALLTREE or SCS: only these take samples", nullptr},
     {"trace,sample", "SAMPLE needs CALLTREE or SCS: only these take samples", nullptr},
     {"nostart", "NOSTART needs SCS or SAMPLE: only sampling can be started and stopped", nullptr},
@@ -175,6 +182,10 @@ constexpr Conflict kConflicts[] = {
     {"duration=1", "DURATION needs SCS or SAMPLE: only sampling can be started and stopped",
      nullptr},
     {"calltree,sample,objectinfo", "OBJECTINFO needs SCS", nullptr},
+    {"calltree,removed", "REMOVED needs OBJECTS", nullptr},
+    {"objects,removed,counter=probe",
+     "REMOVED: only woven code counts what it asks for; remove it, or the choice of probes",
+     "--removed: only woven code counts what it asks for; remove it, or the choice of probes"},
     {"scs,metrics=time",
      "METRICS: SCS samples whole stacks and does not support this option; remove it", nullptr},
     {"scs,train", "TRAIN: SCS samples whole stacks and does not support this option; remove it",

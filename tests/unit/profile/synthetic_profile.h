@@ -96,6 +96,7 @@ class SyntheticProfile {
     header.node_count = nodes.size();
     header.methods_bytes = methods.size();
     header.lock_edges = locks.size();
+    header.live_records = live.size();
     header.trace_blocks = trace.size() / kTraceBlockBytes;
     std::string control(kControlHeaderBytes, '\0');
     std::memcpy(control.data(), &header, sizeof(header));
@@ -105,6 +106,7 @@ class SyntheticProfile {
     Save(directory / kMethodsFile, methods, slack);
     if (!trace.empty()) Save(directory / kTraceFile, trace, slack);
     if (!locks.empty()) Save(directory / kLocksFile, Bytes(locks), slack);
+    if (!live.empty()) Save(directory / kLiveFile, Bytes(live), slack);
     Save(directory / kMetaFile, meta, 0);
     if (!calibration.empty()) Save(directory / kCalibrationFile, calibration, 0);
   }
@@ -114,6 +116,7 @@ class SyntheticProfile {
   std::vector<Node> nodes;
   std::vector<int64_t> extra;  // of the second metric, if header.metric_count == 2
   std::vector<LockEdge> locks;
+  std::vector<LiveRecord> live;
   std::string methods;
   std::string trace;  // whole blocks
   bool with_trace = false;

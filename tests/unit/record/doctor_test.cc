@@ -132,6 +132,23 @@ TEST(CheckJvm, NamesTheJdksOfWovenCounting) {
   EXPECT_EQ(check("20.0.2+9").verdict, Verdict::kNote);
 }
 
+TEST(CheckJvm, SaysWhetherObjectsAndLocksCanBeCounted) {
+  TestedJvm jvm = GoodJvm();
+  jvm.meta.jvm.version = "17.0.18+8";
+  EXPECT_EQ(Find(CheckJvm(jvm, 0), "  objects").detail,
+            "every allocated object can be counted, with --removed and --pid");
+  EXPECT_EQ(Find(CheckJvm(jvm, 0), "  locks").verdict, Verdict::kOk);
+  jvm.meta.jvm.version = "20.0.2+9";  // which is not woven
+  EXPECT_EQ(Find(CheckJvm(jvm, 0), "  objects").detail,
+            "every allocated object can be counted, without --removed and --pid");
+  EXPECT_EQ(Find(CheckJvm(jvm, 0), "  locks").verdict, Verdict::kNote);
+  jvm.why_no_objects = "libjvm.so has no symbols";
+  const DoctorCheck check = Find(CheckJvm(jvm, 0), "  objects");
+  EXPECT_EQ(check.verdict, Verdict::kNote);
+  EXPECT_EQ(check.detail, "allocated objects cannot be counted: libjvm.so has no symbols");
+  EXPECT_EQ(check.remedy, "jprof scs --event ALLOCATED_BYTES --objects, which samples");
+}
+
 TEST(CheckJvm, TellsTheAgeOfATable) {
   constexpr std::time_t kNoon = 1'000'000'000;  // 2001-09-09T01:46:40Z
   EXPECT_EQ(AgeText("2001-09-09T01:00:00Z", kNoon), "today");

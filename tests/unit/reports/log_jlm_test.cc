@@ -95,7 +95,45 @@ TEST_F(LogJlm, LiteHasNoHoldTimes) {
   const size_t thread = profile.made().AddThread("main", 100);
   profile.Take(thread, {{main}}, lock, 7, {0, 0, 7});
   const std::string csv = Text(std::move(profile), {.format = Format::kCsv});
-  EXPECT_NE(csv.find("lock,0.0,7,7,0,0,,,,,0,app/L,,"), csv.npos) << csv;
+  EXPECT_NE(csv.find("lock,0.0,7,7,0,0,,,,,0,app/L,,,monitor"), csv.npos) << csv;
+}
+
+TEST_F(LogJlm, KindsThatAreNotHeldHaveNoHoldTime) {
+  LockProfile profile;
+  const profile::MethodId main = profile.made().AddMethod("Main", "main", "()V");
+  const profile::MethodId gate =
+      profile.made().AddMethod("app/Gate", "", "semaphore", profile::kMethodClass);
+  const size_t thread = profile.made().AddThread("main", 100);
+  profile.Take(thread, {{main}}, gate, 4, {9, 1, 0, 4});
+  const auto row =
+      nlohmann::json::parse(Text(std::move(profile), {.format = Format::kJson}))["locks"][0];
+  EXPECT_EQ(row["lock"], "app/Gate (semaphore)");
+  EXPECT_EQ(row["type"], "semaphore");
+  EXPECT_EQ(row["gets"], 4);
+  EXPECT_TRUE(row["hold_ns"].is_null());
+  EXPECT_TRUE(row["util_percent"].is_null());
+}
+
+TEST_F(LogJlm, ReadAndWriteLocksContradictEachOther) {
+  LockProfile profile;
+  profile::SyntheticProfile& made = profile.made();
+  const profile::MethodId main = made.AddMethod("Main", "main", "()V");
+  const auto lock = [&](const char* type, const char* kind) {
+    return made.AddMethod(type, "", kind, profile::kMethodClass);
+  };
+  const profile::MethodId plain = lock("Lock", "lock"), read = lock("Two$ReadLock", "read lock"),
+                          write = lock("Two$WriteLock", "write lock");
+  const size_t thread = made.AddThread("main", 100);
+  const auto take = [&](profile::MethodId which) {
+    return profile.Take(thread, {{main}}, which, 1, {0, 0, 1, 1});
+  };
+  using profile::LockEdgeKind;
+  made.locks = {{LockEdgeKind::kOrder, take(plain), take(write), 0xa, 0xb, 0, 1, 0},
+                {LockEdgeKind::kOrder, take(read), take(plain), 0xb, 0xa, 0, 1, 0}};
+  const auto cycles =
+      nlohmann::json::parse(Text(std::move(profile), {.format = Format::kJson}))["cycles"];
+  ASSERT_EQ(cycles.size(), 1u);
+  EXPECT_TRUE(cycles[0]["same_objects"].get<bool>());
 }
 
 TEST_F(LogJlm, FilesThatAreCutOffAreNamed) {
@@ -122,7 +160,7 @@ TEST_F(LogJlm, AnotherProfileHasNoLocks) {
 
 TEST(LockCycles, MayBeOfAnyLength) {
   std::vector<model::LockContext> contexts(6);
-  for (size_t i = 0; i < contexts.size(); ++i) contexts[i].lock = i / 2;
+  for (size_t i = 0; i < contexts.size(); ++i) contexts[i].family = i / 2;
   const std::vector<model::LockOrder> orders = {
       {0, 2, 1, 2}, {3, 4, 2, 3}, {5, 1, 3, 1}, {0, 4, 1, 4}};
   const auto cycles = model::FindCycles(orders, contexts);

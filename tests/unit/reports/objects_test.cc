@@ -44,6 +44,40 @@ TEST(ObjectsReport, ShowsWhatWasNotSeenHoweverLittleItIs) {
       << printed.text;
 }
 
+TEST(RemovedReport, ComparesWhatIsAskedForWithWhatIsAllocated) {
+  const Printed csv = PrintOf(RemovedObjects(), "removed", {.format = Format::kCsv});
+  EXPECT_EQ(csv.text,
+            "bytes,objects,asked,removed,without_new,contexts,class,method\n"
+            "0,0,6000000000,6000000000,0,1,Demo$Gone,\n"
+            "0,0,6000000000,6000000000,0,1,Demo$Gone,Demo.work(I)I\n"
+            "768,32,110,98,20,2,Demo$Point,\n"
+            "48,2,100,98,0,1,Demo$Point,Demo.work(I)I\n"
+            "720,30,10,0,20,1,Demo$Point,Demo.load()V\n");
+  const Printed text = PrintOf(RemovedObjects(), "removed", {});
+  EXPECT_NE(text.text.find("6000000098 objects were asked for by `new` and not allocated; 20 were "
+                           "allocated without `new`"),
+            std::string::npos)
+      << text.text;
+}
+
+// What was asked for is no call.
+TEST(RemovedReport, OtherReportsHaveItAsAMetric) {
+  const Printed csv = PrintOf(RemovedObjects(), "objects", {.format = Format::kCsv});
+  EXPECT_TRUE(
+      csv.text.starts_with("bytes,objects,asked,contexts,class,method\n768,32,110,2,Demo$Point,\n"))
+      << csv.text;
+  const Printed tree =
+      PrintOf(RemovedObjects(), "log-rt", {.all = true, .names = model::NameForm::kJvm});
+  EXPECT_EQ(BehindHead(tree.text).substr(0, 70).find("CALLS"), 3u) << tree.text;
+  EXPECT_EQ(tree.text.find("6000000000  W:"), std::string::npos) << tree.text;
+}
+
+TEST(RemovedReport, NamesTheOptionThatRecordsIt) {
+  const Printed printed = PrintOf(DemoObjects(), "removed", {});
+  ASSERT_FALSE(printed.result);
+  EXPECT_NE(printed.result.error().message.find("jprof objects --removed"), std::string::npos);
+}
+
 TEST(ObjectsReport, NeedsObjects) {
   const Printed printed = PrintOf(SpreadSamples({1}), "objects", {});
   ASSERT_FALSE(printed.result);
@@ -63,6 +97,60 @@ TEST(LogRt, HasTheObjectsOfEachMethod) {
             " 3     -     2400     2400  36.8      100    --Demo$Point\n"
             " 2     -       48       48   0.7        2   --Demo$Point\n"
             " 1     0       72       72   1.1        0  O:(not seen by the probe)\n");
+}
+
+// 20 objects of 24 bytes more a second, each of which stands for 112 bytes.
+TEST(GrowthReport, RanksContextsBySlope) {
+  const Printed printed = PrintOf(DemoLive(), "growth", {});
+  ASSERT_TRUE(printed.result) << printed.result.error().message;
+  EXPECT_EQ(BehindHead(printed.text),
+            "        LB/S           +- SURE             LB           LO NAME\n"
+            "        2250          618  yes           6749          281 Demo$Point < Demo.work < "
+            "Demo.main\n"
+            "           0            0   no            225            9 Demo$Point < Demo.main\n");
+}
+
+TEST(GrowthReport, DataHasEachSnapshot) {
+  const Printed csv = PrintOf(DemoLive(), "growth", {.format = Format::kCsv});
+  EXPECT_EQ(csv.text.substr(0, csv.text.find('\n')),
+            "bytes_per_second,bytes_arm,certain,objects_per_second,objects_arm,live_bytes_1,"
+            "live_bytes_2,live_bytes_3,live_objects_1,live_objects_2,live_objects_3,class,context");
+  const Printed json = PrintOf(DemoLive(), "growth", {.format = Format::kJson});
+  EXPECT_NE(json.text.find(R"("times_s":[1,2,3])"), std::string::npos) << json.text;
+  EXPECT_NE(json.text.find(R"("interval":100)"), std::string::npos) << json.text;
+}
+
+TEST(GrowthReport, NeedsThreeSnapshots) {
+  const Printed without = PrintOf(DemoObjects(), "growth", {});
+  ASSERT_FALSE(without.result);
+  EXPECT_NE(without.result.error().message.find("has no live objects"), std::string::npos);
+  SampledProfile few = DemoLive();
+  few.made.header.live_snapshots = 2;
+  const Printed two = PrintOf(std::move(few), "growth", {});
+  ASSERT_FALSE(two.result);
+  EXPECT_NE(two.result.error().message.find("has 2 snapshots"), std::string::npos);
+}
+
+// Damaged records: of nodes that do not exist, of no snapshot, and that end before they begin.
+TEST(GrowthReport, LeavesOutDamagedRecords) {
+  SampledProfile damaged = DemoLive();
+  using profile::LiveRecord;
+  damaged.made.live.push_back(LiveRecord{.node = 77, .objects = 1, .first = 1, .last = 3});
+  damaged.made.live.push_back(LiveRecord{.node = 3, .objects = 1, .first = 0, .last = 3});
+  damaged.made.live.push_back(LiveRecord{.node = 3, .objects = 1, .first = 3, .last = 2});
+  damaged.made.live.push_back(
+      LiveRecord{.node = 3, .objects = 1, .first = 9, .last = 0xffffffffu, .bytes = 1});
+  EXPECT_EQ(PrintOf(std::move(damaged), "growth", {}).text, PrintOf(DemoLive(), "growth", {}).text);
+}
+
+TEST(ObjectsReport, HasTheIntervalsOfLiveObjects) {
+  const Printed csv = PrintOf(DemoLive(), "objects", {.format = Format::kCsv});
+  EXPECT_EQ(csv.text.substr(0, csv.text.find('\n')),
+            "bytes,objects,live_bytes,live_bytes_low,live_bytes_high,live_objects,"
+            "live_objects_low,live_objects_high,contexts,class,method");
+  const Printed text = PrintOf(DemoLive(), "objects", {});
+  EXPECT_NE(text.text.find("estimated from one object in 100 bytes"), std::string::npos)
+      << text.text;
 }
 
 }  // namespace

@@ -71,10 +71,14 @@ Names PrintedColumns(const Report& report) {
       {.inputs = {directory.string() + "-a", directory.string() + "-b"}, .output = directory}));
   const Printed merged = Print(report.name, directory, options);
   for (const char* end : {"", "-a", "-b"}) fs::remove_all(directory.string() + end);
-  DemoObjects().Write(directory);
+  RemovedObjects().Write(directory);
   const Printed objects = Print(report.name, directory, options);
   fs::remove_all(directory);
   Names names;
+  DemoLive().Write(directory);
+  const Printed live = Print(report.name, directory, options);
+  fs::remove_all(directory);
+  if (live.result && format == Format::kText) names.merge(NamesOf(HeadingOf(live.text, format)));
   if (report.name == std::string("log-jlm")) {
     DemoLocks().Write(directory);
     names.merge(NamesOf(HeadingOf(Print(report.name, directory, options).text, format)));

@@ -145,6 +145,62 @@ inline SampledProfile DemoObjects() {
   return demo;
 }
 
+// Live objects of Demo$Point, sampled once in 100 bytes on average, at three snapshots: those of
+// main stay as they are, and work makes more and more. So a profile of DemoObjects with live ones.
+inline SampledProfile DemoLive() {
+  const std::string estimate = R"("scale":1,"kind":"estimate","period":100,"period_unit":"bytes"})";
+  SampledProfile demo(R"({"name":"bytes","unit":"bytes","scale":1,"kind":"exact"},
+                         {"name":"objects","unit":"objects","scale":1,"kind":"exact"},
+                         {"name":"live_bytes","unit":"bytes",)" +
+                          estimate + R"(,{"name":"live_objects","unit":"objects",)" + estimate,
+                      4);
+  profile::SyntheticProfile& made = demo.made;
+  made.meta.replace(made.meta.find("scs"), 3, "objects");
+  const profile::MethodId main = made.AddMethod("Demo", "main", "([Ljava/lang/String;)V");
+  const profile::MethodId work = made.AddMethod("Demo", "work", "(I)I");
+  const profile::MethodId point = made.AddMethod("Demo$Point", "", "", profile::kMethodClass);
+  const size_t thread = made.AddThread("main", 100);
+  using enum FrameKind;
+  const uint32_t stays =
+      demo.Sample(thread, {{main, kWoven}, {point, kClass}}, {2400, 100, 225, 9});
+  const uint32_t grows =
+      demo.Sample(thread, {{main, kWoven}, {work, kWoven}, {point, kClass}}, {4800, 200, 450, 19});
+  for (uint32_t i = 1; i <= 3; ++i)
+    made.live.push_back({.first = i, .last = i, .bytes = i * uint64_t{1'000'000'000}});
+  for (int i = 0; i < 2; ++i)
+    made.live.push_back({.node = stays, .objects = 1, .first = 1, .last = 3, .bytes = 24});
+  for (uint32_t i = 0; i < 60; ++i)
+    made.live.push_back({.node = grows, .objects = 1, .first = 1 + i / 20, .last = 3, .bytes = 24});
+  made.header.live_snapshots = 3;
+  return demo;
+}
+
+// A profile in which the compiler has removed most of the points, a native method has made others,
+// and the nodes of classes have the number of those that were asked for.
+inline SampledProfile RemovedObjects() {
+  SampledProfile demo(
+      R"({"name":"bytes","unit":"bytes","scale":1,"kind":"exact"},
+         {"name":"objects","unit":"objects","scale":1,"kind":"exact"},
+         {"name":"asked","unit":"objects","scale":1,"kind":"exact"})",
+      3);
+  profile::SyntheticProfile& made = demo.made;
+  made.meta.replace(made.meta.find("scs"), 3, "objects");
+  const profile::MethodId work = made.AddMethod("Demo", "work", "(I)I");
+  const profile::MethodId load = made.AddMethod("Demo", "load", "()V");
+  const profile::MethodId point = made.AddMethod("Demo$Point", "", "", profile::kMethodClass);
+  const profile::MethodId gone = made.AddMethod("Demo$Gone", "", "", profile::kMethodClass);
+  const size_t thread = made.AddThread("main", 100);
+  using enum FrameKind;
+  const auto ask = [&](uint32_t node, uint64_t count) {
+    made.nodes[node].entries[0] = static_cast<uint32_t>(count);
+    made.nodes[node].entries[1] = static_cast<uint32_t>(count >> 32);
+  };
+  ask(demo.Sample(thread, {{work, kWoven}, {point, kClass}}, {48, 2, 0}), 100);
+  ask(demo.Sample(thread, {{load, kWoven}, {point, kClass}}, {720, 30, 0}), 10);
+  ask(demo.Sample(thread, {{work, kWoven}, {gone, kClass}}, {0, 0, 0}), 6'000'000'000);
+  return demo;
+}
+
 // The methods m0, m1, ... of class C in `leaves` contexts below main; context i gets counts[i]
 // samples.
 inline SampledProfile SpreadSamples(const std::vector<int>& counts, bool with_native = false) {

@@ -57,8 +57,8 @@ struct CodeSpec {
 
 class ClassBuilder {
  public:
-  explicit ClassBuilder(uint16_t major = 61) : major_(major) {
-    this_class_ = Class("C");
+  explicit ClassBuilder(uint16_t major = 61, std::string_view name = "C") : major_(major) {
+    this_class_ = Class(name);
     Class("java/lang/Object");
   }
 
@@ -74,6 +74,16 @@ class ClassBuilder {
     const uint16_t text = Utf8(name);
     pool_.U1(kClass);
     pool_.U2(text);
+    return count_++;
+  }
+  uint16_t Method(std::string_view of_class, std::string_view name, std::string_view descriptor) {
+    const uint16_t type = Class(of_class), text = Utf8(name), types = Utf8(descriptor);
+    pool_.U1(kNameAndType);
+    pool_.U2(text);
+    pool_.U2(types);
+    pool_.U1(kMethodref);
+    pool_.U2(type);
+    pool_.U2(count_++);
     return count_++;
   }
   // Adds numbers until the pool has this many indexes.
@@ -138,8 +148,9 @@ class ClassBuilder {
   std::map<std::string, uint16_t> texts_;
 };
 
-inline std::vector<uint8_t> ClassOf(const CodeSpec& spec, uint16_t major = 61) {
-  ClassBuilder builder(major);
+inline std::vector<uint8_t> ClassOf(const CodeSpec& spec, uint16_t major = 61,
+                                    std::string_view name = "C") {
+  ClassBuilder builder(major, name);
   builder.Add(spec);
   return builder.Build();
 }
@@ -167,7 +178,7 @@ inline std::string CounterMethodAt(const ClassFile& file, uint16_t index) {
     return LoadBig<uint16_t>(entries.at(entry), at);
   };
   const std::string_view name = file.pool.ClassName(number(index, 1));
-  if (name != kCounterClass && name != kLocksClass) return "?";
+  if (!name.starts_with(kOwnClasses)) return "?";
   const uint16_t name_and_type = number(index, 3);
   return std::string(file.pool.Utf8(number(name_and_type, 1))) +
          std::string(file.pool.Utf8(number(name_and_type, 3)));

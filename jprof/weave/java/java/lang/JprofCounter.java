@@ -37,7 +37,7 @@ public final class JprofCounter {
     private static final int REGION_SHIFT = 34;
     private static final int MORE = 32, TABLE = (1 << 28) - 1, TABLE_SHIFT = 28;
     private static final int NODE = 64, NODE_SHIFT = 6;
-    private static final int TYPE = 10 << 28;
+    private static final int TYPE = 10 << 28, CLASS = 12 << 28;
     private static final int COUNT = 8;
     private static final int CHILD = 8;
     private static final int HASH = 0x9e3779b1, HASH_SHIFT = 16;
@@ -87,7 +87,7 @@ public final class JprofCounter {
     public static void caught(long parent, int id) {
         long begin = region;
         if (isOf(begin, parent)) {
-            long child = find(begin, parent, id);
+            long child = find(begin, parent, TYPE, id);
             if (child == 0) {
                 child = overflow(parent);
             }
@@ -95,6 +95,41 @@ public final class JprofCounter {
                 MEMORY.putLong(null, vmThread() + CURRENT, child << NODE_SHIFT);
             }
         }
+    }
+
+    /** The method is about to allocate an object of a class, which has this id. */
+    @ForceInline
+    public static void asked(int id) {
+        long thread = MEMORY.getLong(Thread.currentThread(), VM_THREAD);
+        if (HAS_CARRIERS && thread == 0) {
+            thread = MEMORY.getLong(Thread.currentCarrierThread(), VM_THREAD);
+        }
+        long current = MEMORY.getLong(null, thread + CURRENT);
+        int slot = id & 7; // slotOf, slot
+        int child = MEMORY.getInt(null, current + (EMPTY + (16 + (slot << 2) + (slot + 6 >> 3 << 4))));
+        long node = (child & 0xffffffffL) << NODE_SHIFT;
+        if (MEMORY.getInt(null, node + EMPTY) != CLASS + id) {
+            askedOther(current, 1, id);
+            return;
+        }
+        MEMORY.putLong(null, node + (EMPTY + COUNT), MEMORY.getLong(null, node + (EMPTY + COUNT)) + 1);
+    }
+
+    /** The same of several objects; of none if the number is negative. */
+    @DontInline
+    public static void asked(int number, int id) {
+        if (number > 0) askedOther(MEMORY.getLong(null, vmThread() + CURRENT), number, id);
+    }
+
+    /** The method is about to box a number. Those of a byte exist already. */
+    @ForceInline
+    public static void askedBox(int value, int id) {
+        if (value != (byte) value) asked(id);
+    }
+
+    @ForceInline
+    public static void askedBox(long value, int id) {
+        if (value != (byte) value) asked(id);
     }
 
     /** A virtual thread has been mounted or unmounted, or the first one can be made from now on. */
@@ -131,6 +166,12 @@ public final class JprofCounter {
         return node != parent && isOf(region, node) ? node : 0;
     }
 
+    /** Takes back what count() has counted. */
+    static void takeBack(long node) {
+        long count = MEMORY.getLong(null, node + (EMPTY + COUNT));
+        MEMORY.putLong(null, node + (EMPTY + COUNT), count - 1);
+    }
+
     /** The address of a node, and its number. */
     static long addressOf(long place) {
         return place + EMPTY;
@@ -151,8 +192,8 @@ public final class JprofCounter {
         return MEMORY.getInt(null, parent + (EMPTY + slotOf(id))) & 0xffffffffL;
     }
 
-    private static boolean isMethod(long child, int id) {
-        return MEMORY.getInt(null, (child << NODE_SHIFT) + EMPTY) == TYPE + id;
+    private static boolean isChild(long child, int type, int id) {
+        return MEMORY.getInt(null, (child << NODE_SHIFT) + EMPTY) == type + id;
     }
 
     // The VM's thread, of the carrier if a virtual thread runs, which has 0 in its field. To use
@@ -189,7 +230,7 @@ public final class JprofCounter {
         if (current == begin) { // not recorded
             return current;
         }
-        long child = find(begin, current, id);
+        long child = find(begin, current, TYPE, id);
         if (child == 0) {
             child = add(current, id);
             if (child == 0) {
@@ -198,7 +239,7 @@ public final class JprofCounter {
         }
         long node = child << NODE_SHIFT;
         long count = MEMORY.getLong(null, node + (EMPTY + COUNT));
-        if ((count & 7) == 0 && isMethod(child, id)) {
+        if ((count & 7) == 0 && isChild(child, TYPE, id)) {
             // Children that are entered often get the slot.
             MEMORY.putInt(null, current + (EMPTY + slotOf(id)), (int) child);
         }
@@ -207,11 +248,11 @@ public final class JprofCounter {
         return current;
     }
 
-    // The child of a node for a method, its place / 64; 0: there is none.
+    // The child of a node for a method or, of type CLASS, a class: its place / 64; 0: there is none.
     @ForceInline
-    private static long find(long begin, long parent, int id) {
+    private static long find(long begin, long parent, int type, int id) {
         long own = slot(parent, id);
-        if (isMethod(own, id)) {
+        if (isChild(own, type, id)) {
             return own;
         }
         int more = MEMORY.getInt(null, parent + (EMPTY + MORE));
@@ -234,6 +275,28 @@ public final class JprofCounter {
         }
     }
 
+    // The class is not in its own slot, or the thread has no node of this recording yet.
+    @DontInline
+    private static void askedOther(long current, int number, int id) {
+        long begin = region;
+        if (!isOf(begin, current) || current == begin) { // not recorded
+            return;
+        }
+        long child = find(begin, current, CLASS, id);
+        if (child == 0) {
+            child = addClass(current, id);
+        }
+        if (!isChild(child, CLASS, id)) { // there is no space for it
+            return;
+        }
+        long node = child << NODE_SHIFT;
+        long count = MEMORY.getLong(null, node + (EMPTY + COUNT));
+        if ((count & 7) == 0) {
+            MEMORY.putInt(null, current + (EMPTY + slotOf(id)), (int) child);
+        }
+        MEMORY.putLong(null, node + (EMPTY + COUNT), count + number);
+    }
+
     // Whether this VM has virtual threads, and so Thread.currentCarrierThread, and may have made
     // some already.
     private static native boolean hasCarriers();
@@ -254,6 +317,9 @@ public final class JprofCounter {
     // Adds a child and returns its place / 64; without space, that of the node that stands for such
     // contexts; 0: the recording has ended.
     private static native long add(long parent, int id);
+
+    // Adds a class of objects in the same way.
+    private static native long addClass(long parent, int id);
 
     // What add() has returned for children without space; 0: the recording has ended.
     private static native long overflow(long parent);

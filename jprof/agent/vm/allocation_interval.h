@@ -1,8 +1,6 @@
 // Computes the intervals and weights of the trigger ALLOCATED_BYTES. Does not use the VM.
 //
-// The VM samples an object about every N bytes, randomly with a constant rate per byte (JEP 331):
-// an object of s bytes with probability 1 - exp(-s / N). It represents s / (1 - exp(-s / N)) bytes,
-// the Horvitz-Thompson estimator.
+// The VM samples an object every N bytes on average (profile/files/allocation_sample.h).
 //
 // JVMs before JDK 25 get this wrong where objects inside and outside of a thread's allocation
 // buffer alternate (JDK-8356372): an allocation outside sets back the distance to the next sample
@@ -15,6 +13,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+
+#include "profile/files/allocation_sample.h"
 
 namespace jprof::agent {
 
@@ -31,13 +31,14 @@ class AllocationInterval {
   // distributed over all values.
   bool Keeps(uint64_t size, uint64_t random) const {
     if (vm_ == bytes_) return true;
-    const double kept = Probability(size, bytes_) / Probability(size, vm_);
+    const double kept =
+        profile::SampledProbability(size, bytes_) / profile::SampledProbability(size, vm_);
     return static_cast<double>(random) < kept * 0x1p64;
   }
 
   // Returns the number of bytes that a sample of an object of `size` bytes represents.
   int64_t Weight(uint64_t size) const {
-    return std::llround(static_cast<double>(size) / Probability(size, bytes_));
+    return std::llround(static_cast<double>(size) / profile::SampledProbability(size, bytes_));
   }
 
  private:
@@ -46,10 +47,6 @@ class AllocationInterval {
   // 2,000 and 200,000 bytes are within 1 point of the truth (one thread or ten, every collector).
   // The events cost a program that only allocates 2 % of its time.
   static constexpr uint64_t kShort = 32 * 1024;
-
-  static double Probability(uint64_t size, uint64_t interval) {
-    return -std::expm1(-static_cast<double>(size) / static_cast<double>(interval));
-  }
 
   uint64_t bytes_, vm_;
 };

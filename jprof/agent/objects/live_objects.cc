@@ -1,0 +1,197 @@
+#include "jprof/agent/objects/live_objects.h"
+
+#include <dlfcn.h>
+
+#include <utility>
+
+#include "common/random.h"
+#include "jprof/agent/objects/marked_objects.h"
+#include "jprof/agent/vm/in_use.h"
+#include "jprof/hotspot/objects/object_counts.h"
+#include "jprof/setup/print_message.h"
+
+namespace jprof::agent {
+namespace {
+
+constexpr jint kDefaultHeapInterval = 512 * 1024;  // of JVMTI
+
+void JNICALL OnSampledAllocation(jvmtiEnv*, JNIEnv* jni, jthread, jobject object, jclass,
+                                 jlong size) {
+  const InUse<LiveObjects> live;
+  if (live) live->OnSampled(jni, object, static_cast<uint64_t>(size));
+}
+
+void JNICALL OnStart(jvmtiEnv*, JNIEnv* jni, jthread thread) {
+  const InUse<LiveObjects> live;
+  if (live) live->OnThreadStart(jni, thread);
+}
+
+// The VM's implementation of Object.clone, which is null unless clones are followed.
+using CloneFunction = jobject(JNICALL*)(JNIEnv*, jobject);
+CloneFunction vm_clone = nullptr;
+
+jobject JNICALL CloneAndFollow(JNIEnv* jni, jobject original) {
+  const jobject clone = vm_clone(jni, original);
+  if (clone == nullptr) return nullptr;
+  const InUse<LiveObjects> live;
+  if (live) NoteIfNoMemory([&] { live->OnCloned(jni, clone); });
+  return clone;
+}
+
+void JNICALL OnNativeMethod(jvmtiEnv*, JNIEnv*, jthread, jmethodID, void* address,
+                            void** new_address) {
+  if (address == reinterpret_cast<void*>(vm_clone))
+    *new_address = reinterpret_cast<void*>(CloneAndFollow);
+}
+
+void* VmFunction(const char* name) {
+  return dlsym(dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD), name);
+}
+
+}  // namespace
+
+LiveObjects::LiveObjects(const Setting& setting, jvmtiEnv* jvmti, AllocationInterval interval)
+    : setting_(setting), jvmti_(jvmti), interval_(interval), records_(setting.session.writer()) {}
+
+LiveObjects::~LiveObjects() {
+  Unpublish(*this);
+  // The interval belongs to the VM, not to an environment.
+  if (!marks_) jvmti_->SetHeapSamplingInterval(kDefaultHeapInterval);
+  jvmti_->DisposeEnvironment();
+}
+
+Result<std::unique_ptr<LiveObjects>> LiveObjects::Open(const Setting& setting) {
+  jvmtiEnv* const jvmti = NewJvmtiEnv(setting.java);
+  if (jvmti == nullptr) return Fail("this JVM has no JVMTI");
+  const AllocationInterval interval(setting.options.live_interval, MajorVersion(setting.java));
+  std::unique_ptr<LiveObjects> live(new LiveObjects(setting, jvmti, interval));
+  if (setting.options.live == options::Live::kExact) {
+    const auto marks = hotspot::ObjectMarks::Open(setting.vm.structs);
+    if (!marks) return WrongUse("LIVE=exact: {}; use LIVE=sampled", marks.error().message);
+    live->marks_ = *marks;
+  }
+  if (auto opened = live->OpenEvents(); !opened) return std::unexpected(opened.error());
+  return live;
+}
+
+Result<void> LiveObjects::OpenEvents() {
+  using Slots = jvmtiEventCallbacks;
+  jvmtiCapabilities wanted = {};
+  wanted.can_tag_objects = marks_.has_value();
+  wanted.can_generate_native_method_bind_events = marks_.has_value();
+  wanted.can_generate_sampled_object_alloc_events = !marks_.has_value();
+  if (jvmti_->AddCapabilities(&wanted) != JVMTI_ERROR_NONE)
+    return Fail("this JVM does not report {}", marks_ ? "live objects" : "samples of allocations");
+  AddVirtualThreadSupport(jvmti_);
+  events_.Add(JVMTI_EVENT_THREAD_START, &Slots::ThreadStart, kGuarded<OnStart>);
+  if (marks_) {
+    vm_clone = reinterpret_cast<CloneFunction>(VmFunction("JVM_Clone"));
+    events_.Add(JVMTI_EVENT_NATIVE_METHOD_BIND, &Slots::NativeMethodBind, kGuarded<OnNativeMethod>);
+  } else {
+    jvmti_->SetHeapSamplingInterval(static_cast<jint>(interval_.vm_bytes()));
+    events_.Add(JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, &Slots::SampledObjectAlloc,
+                kGuarded<OnSampledAllocation>);
+  }
+  return {};
+}
+
+// Clones are followed from the start. Objects can be sampled in the live phase only.
+void LiveObjects::BeginWithJvm() {
+  Publish(*this);
+  if (marks_) events_.Install(jvmti_);
+}
+
+void LiveObjects::Begin(JNIEnv* jni) {
+  if (!marks_) events_.Install(jvmti_);
+  program_end_.Begin(jni);
+  const uint64_t seconds = setting_.options.snapshots;
+  const auto take = [this](JNIEnv* of_thread) { TakeSnapshot(of_thread); };
+  if (seconds != 0 && !snapshots_.Begin(jvmti_, jni, seconds, take))
+    setup::PrintMessage("SNAPSHOTS: the JVM makes no thread; live objects are counted at the end");
+}
+
+void LiveObjects::OnThreadStart(JNIEnv* jni, jthread thread) {
+  if (!program_end_.IsNow(jni, thread)) return;
+  snapshots_.End();
+  TakeSnapshot(jni);
+  const std::lock_guard guard(snapshot_lock_);
+  ended_ = true;
+}
+
+// Collectors with threads of their own have ended them before VMDeath: to wait for a collection
+// would take for ever.
+bool LiveObjects::CanCollectAtDeath() const {
+  const hotspot::VmStructs& structs = setting_.vm.structs;
+  return !hotspot::Vm::IsOn(structs, "UseZGC") && !hotspot::Vm::IsOn(structs, "UseShenandoahGC");
+}
+
+void LiveObjects::End(JNIEnv* jni) {
+  snapshots_.End();
+  events_.Uninstall(jvmti_);
+  if (CanCollectAtDeath()) TakeSnapshot(jni);
+  const std::lock_guard guard(snapshot_lock_);
+  if (!std::exchange(ended_, true)) program_end_.End(jni);
+  table_.Clear(jni);
+}
+
+void LiveObjects::TakeSnapshot(JNIEnv* jni) {
+  const std::lock_guard guard(snapshot_lock_);
+  if (ended_) return;
+  jvmti_->ForceGarbageCollection();
+  std::vector<LiveSum> sums(setting_.session.writer().header()->node_count);
+  if (const auto added = AddMarked(sums); !added)
+    return setup::PrintMessage("live objects: " + added.error().message);
+  records_.Begin(static_cast<uint64_t>(MonotonicNanos() - begin_ns_));
+  AddTable(jni, sums);
+  for (uint32_t node = 1; marks_ && node < sums.size(); ++node)
+    if (sums[node].objects > 0) records_.Add(node, sums[node]);
+  records_.End(sums);
+}
+
+Result<void> LiveObjects::AddMarked(std::vector<LiveSum>& sums) {
+  if (!marks_) return {};
+  return ForEachMarkedObject(jvmti_, *marks_, [&](const MarkedObject& object) {
+    if (object.number >= sums.size()) return;
+    sums[object.number].objects += 1;
+    sums[object.number].bytes += static_cast<double>(object.bytes);
+  });
+}
+
+// An object of the table stands for as many as its probability to be sampled says. Clones are all
+// in the table.
+void LiveObjects::AddTable(JNIEnv* jni, std::vector<LiveSum>& sums) {
+  table_.ForEachLive(jni, [&](LiveObject& object) {
+    if (object.node >= sums.size()) return;
+    if (!marks_) records_.Add(object);
+    const double weight =
+        marks_ ? 1 : 1 / profile::SampledProbability(object.bytes, setting_.options.live_interval);
+    sums[object.node].objects += weight;
+    sums[object.node].bytes += weight * static_cast<double>(object.bytes);
+  });
+}
+
+void LiveObjects::OnSampled(JNIEnv* jni, jobject object, uint64_t bytes) {
+  engine::Thread* const thread = engine::current_thread;
+  if (thread != nullptr && interval_.Keeps(bytes, NextRandom(thread->random)))
+    AddLast(jni, object, bytes);
+}
+
+void LiveObjects::OnCloned(JNIEnv* jni, jobject clone) {
+  jlong bytes = 0;
+  jvmti_->GetObjectSize(clone, &bytes);
+  AddLast(jni, clone, static_cast<uint64_t>(bytes));
+}
+
+// The probe has counted the object on this thread. Another size shows that it has not, as in a
+// thread that is not recorded.
+void LiveObjects::AddLast(JNIEnv* jni, jobject object, uint64_t bytes) {
+  const engine::Thread* const thread = engine::current_thread;
+  hotspot::ObjectCounts* const counts =
+      thread != nullptr ? hotspot::ObjectCounts::Of(*thread) : nullptr;
+  if (counts == nullptr || counts->last == nullptr) return;
+  if (counts->last_bytes != bytes) return setting_.session.LostEvent();
+  table_.Add(jni, object, counts->last->node, bytes);
+  counts->last = nullptr;
+}
+
+}  // namespace jprof::agent
