@@ -90,7 +90,8 @@ Hooks HooksOf(const std::string& path) {
     if (header.sh_type != SHT_DYNSYM) return;
     ForEachSymbol(elf, section, header, [&](std::string_view name, const GElf_Sym&) {
       if (name == "__cyg_profile_func_enter") hooks.functions = true;
-      return hooks.functions;
+      if (name == "pthread_mutex_lock" || name == "pthread_rwlock_rdlock") hooks.locks = true;
+      return hooks.functions && hooks.locks;
     });
   });
   return hooks;

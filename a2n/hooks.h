@@ -12,6 +12,7 @@ namespace jprof::a2n {
 struct Hooks {
   bool functions = false;  // -finstrument-functions
   bool sleds = false;      // -fxray-instrument
+  bool locks = false;      // it takes locks by functions of pthread_*
 
   bool is_static = false;  // the file is a program that is linked statically
   std::string error;       // why the file could not be read; empty if it could

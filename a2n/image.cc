@@ -200,9 +200,10 @@ void Image::AddSymbolTable() {
     if (nameless > kMostNameless) break;
     if (nameless > 0 || section == SHN_UNDEF) continue;
     const int type = GELF_ST_TYPE(raw.st_info), binding = GELF_ST_BIND(raw.st_info);
-    const bool function = type == STT_FUNC || type == STT_GNU_IFUNC;
-    if (!function && type != STT_NOTYPE) continue;
     address -= session_->bias;
+    const bool data = type == STT_OBJECT && !IsCode(address);
+    const bool function = type == STT_FUNC || type == STT_GNU_IFUNC || data;
+    if (!function && type != STT_NOTYPE) continue;
     if (!function && (!IsCode(address) || name[0] == '$' || std::strncmp(name, ".L", 2) == 0))
       continue;
     const auto bound = binding == STB_LOCAL  ? SymbolTable::Binding::kLocal

@@ -50,8 +50,8 @@ constexpr Subcommand kSubcommands[] = {
      "calibrate`",
      CallflowCommand},
     {kProfile, "locks",
-     "Counts every lock of Java: who takes it how often, who waits for whom, which orders can "
-     "deadlock",
+     "Counts every lock of Java or C++: who takes it how often, who waits for whom, which orders "
+     "can deadlock",
      LocksCommand},
     {kProfile, "trace", "Records every call and return of Java or C++ in order", TraceCommand},
     {kProfile, "heap",

@@ -18,8 +18,9 @@ enum class LockKind : uint8_t {
   kSemaphore,
   kLatch,
   kCondition,
+  kMutex,  // of native code, which also has read and write locks
 };
-inline constexpr size_t kLockKinds = 7;
+inline constexpr size_t kLockKinds = 8;
 
 struct LockKindEntry {
   std::string_view name;
@@ -34,6 +35,7 @@ inline constexpr std::array<LockKindEntry, kLockKinds> kLockKindTable = {{
     {"semaphore", false},
     {"latch", false},
     {"condition", false},
+    {"mutex", true},
 }};
 
 constexpr const LockKindEntry& EntryOf(LockKind kind) {

@@ -14,5 +14,7 @@ inline constexpr char kAgentLibraryInOptions[] = "/libjprof.so=";
 // The library that moves the agent to the launcher's arguments; it is in the directory of the
 // agent's library.
 inline constexpr char kLaunchLibrary[] = "libjprof_java.so";
+// The library that replaces functions of pthread_*, in the same directory.
+inline constexpr char kLocksLibrary[] = "libjprof_locks.so";
 
 }  // namespace jprof::options

@@ -7,6 +7,7 @@ locks --lite` and `jprof locks`.
   block, method, again   ns of CPU time of a monitor that is taken and released, uncontended, when
                          compiled: in a block, in a synchronized method, and in a block inside another
                          one of the same object; the least of the rounds
+  mutex, rwlock          the same of lock_loops.c, a program in C; `calltree` records nothing there
   h2                     CPU time of the process: inserts, selects and joins in a database in memory
                          (package libh2-java), median of the rounds
 """
@@ -44,6 +45,25 @@ def loops(jdk, source, folder, turns):
     return {name: float(value) for name, value in map(str.split, lines)}
 
 
+def native(args):
+    """The loops of the program in C."""
+    rows = {}
+    with tempfile.TemporaryDirectory(prefix="locks-") as folder:
+        program = os.path.join(folder, "lock_loops")
+        source = os.path.join(measure.ROOT, "bench", "cost", "lock_loops.c")
+        child.run(["gcc", "-O2", "-pthread", source, "-o", program], check=True)
+        for source, words in SOURCES.items():
+            if source == "calltree":
+                continue
+            command = [program, str(args.turns)]
+            if words:
+                command = [JPROF, *words, "-o", os.path.join(folder, source), "--", *command]
+            lines = measure.run(command).stdout.decode().splitlines()
+            for name, value in map(str.split, lines):
+                rows.setdefault(name, {})[source] = float(value)
+    return rows
+
+
 def measured(jdk, args, folder):
     rows = {}
     for _ in range(args.rounds):
@@ -64,6 +84,9 @@ def main():
     parser.add_argument("--turns", type=int, default=5_000_000, help="of the loops")
     parser.add_argument("--orders", type=int, default=20_000, help="in the database")
     args = parser.parse_args()
+    for name, columns in native(args).items():
+        print(f"{name:8}" + "".join(f"{columns.get(source, float('nan')):10.2f}"
+                                    for source in SOURCES), flush=True)
     for jdk in jvms.needed_jdks([args.jdk] if args.jdk else ()):
         with tempfile.TemporaryDirectory(prefix="locks-") as folder:
             sources = [os.path.join(JAVA, f"{name}.java") for name in ("LockLoops", "H2Work")]

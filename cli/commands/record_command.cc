@@ -129,6 +129,7 @@ constexpr char kLocksHelp[] = R"(Examples:
   jprof locks -- java -jar app.jar                   every lock: taken, waited for, held
   jprof locks --lite -- java -jar app.jar            without hold times, which costs less
   jprof locks --pid 1234 --duration 30               a JVM that runs; `jprof ps` lists them
+  jprof locks -- ./app                               mutexes and read-write locks of C and C++
   jprof report log-jlm --contexts app.jprof          who takes each lock, who waits for whom)";
 
 constexpr char kTraceHelp[] = R"(Examples:

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <charconv>
 #include <climits>
 #include <cstring>
@@ -144,16 +146,64 @@ void ForgetPaths() { known_paths.Forget(); }
 
 void ResetPathsInChild() { known_paths.Unlock(); }
 
-bool FunctionSource::Describe(uint64_t method, engine::MethodText* text) {
-  uint64_t address = method & ~engine::kFunctionBit;
-  if (address <= engine::kMostFunctionNumbers) address = SledFunction(address);
-  const Module module = ModuleOf(address);
+namespace {
+
+constexpr uint64_t kAddressBits = (uint64_t{1} << 56) - 1;
+constexpr uint64_t kLocks = LockMethod(0, LockKind{});  // the bits of all locks
+
+// Remembers the locks outside of all modules, of which only so many have a row of their own.
+// Lock-free.
+class KnownLocks {
+ public:
+  bool Has(uint64_t address) {
+    for (std::atomic<uint64_t>& known : known_) {
+      uint64_t free = 0;
+      if (known.compare_exchange_strong(free, address) || free == address) return true;
+    }
+    return false;
+  }
+
+ private:
+  std::array<std::atomic<uint64_t>, 1000> known_ = {};
+};
+KnownLocks known_locks;
+
+std::string_view Hexadecimal(uint64_t number, engine::MethodText* text) {
+  std::memcpy(text->scratch, "0x", 2);
+  const auto end = std::to_chars(text->scratch + 2, std::end(text->scratch), number, 16).ptr;
+  return {text->scratch, static_cast<size_t>(end - text->scratch)};
+}
+
+void DescribeInModule(uint64_t address, const Module& module, engine::MethodText* text) {
   text->flags = profile::kMethodCode;
   if (module.path != nullptr) text->class_name = known_paths.Of(module.path);
-  std::memcpy(text->scratch, "0x", 2);
-  const auto end =
-      std::to_chars(text->scratch + 2, std::end(text->scratch), address - module.bias, 16).ptr;
-  text->name = {text->scratch, static_cast<size_t>(end - text->scratch)};
+  text->name = Hexadecimal(address - module.bias, text);
+}
+
+void DescribeLock(uint64_t method, engine::MethodText* text) {
+  const uint64_t address = method & kAddressBits;
+  const auto kind = static_cast<LockKind>((method & ~kLocks) >> 56);
+  if (const Module module = ModuleOf(address); module.path != nullptr) {
+    DescribeInModule(address, module, text);
+  } else if (known_locks.Has(address)) {
+    text->class_name = Hexadecimal(address, text);
+  } else {
+    text->class_name = "(others)";
+  }
+  text->flags |= profile::kMethodClass;
+  text->signature = EntryOf(kind).name;
+}
+
+}  // namespace
+
+bool FunctionSource::Describe(uint64_t method, engine::MethodText* text) {
+  if ((method & kLocks) == kLocks) {
+    DescribeLock(method, text);
+    return true;
+  }
+  uint64_t address = method & ~engine::kFunctionBit;
+  if (address <= engine::kMostFunctionNumbers) address = SledFunction(address);
+  DescribeInModule(address, ModuleOf(address), text);
   return true;
 }
 

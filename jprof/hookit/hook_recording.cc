@@ -16,6 +16,7 @@
 #include "common/no_memory.h"
 #include "jprof/hookit/function_source.h"
 #include "jprof/hookit/hooks.h"
+#include "jprof/hookit/native_locks.h"
 #include "jprof/hookit/sled_handlers.h"
 #include "jprof/hookit/sleds.h"
 #include "jprof/setup/meta.h"
@@ -26,6 +27,9 @@
 #include "options/hook_variable.h"
 #include "profile/files/whole_file.h"
 #include "ptm/thread_instructions.h"
+
+// Is in the library of lock_functions.cc.
+extern "C" [[gnu::weak]] const char jprof_counts_locks;
 
 namespace jprof::hookit {
 namespace {
@@ -111,7 +115,7 @@ Result<Handlers> Start() {
   if (typed == nullptr) return InertHandlers();
   auto options = options::ParseAgentOptions(typed, Environment("JPROFOPTS"));
   if (!options) return std::unexpected(options.error());
-  auto plan = setup::MakePlan(*options);
+  auto plan = setup::MakePlan(*options, /*has_vm=*/false);
   if (!plan) return std::unexpected(plan.error());
   if (auto good = CheckOptions(*options, *plan); !good) return std::unexpected(good.error());
   records_children = options->children == options::Children::kAll;
@@ -138,6 +142,7 @@ Result<Handlers> Start() {
     return std::unexpected(written.error());
   if (options->verbose) setup::PrintMessage("recording C and C++ functions into " + *directory);
   SetSledHandlers(plan->kind, options->train);
+  if (plan->locks) CountLocks(new NativeLocks(*begins, options->lite));
   return HandlersFor(plan->kind, options->train);
 }
 
@@ -146,6 +151,9 @@ std::span<const engine::Frame> OpenFrames(const engine::Thread& thread) {
   if (thread.cursor.top == nullptr) return {};
   return {thread.timeline.frames + 1, thread.cursor.top};
 }
+
+// Returns whether the recording cannot begin with the first call of a hook.
+bool BeginsAtOnce() { return has_sleds || &jprof_counts_locks != nullptr; }
 
 // Prepares a child made by fork(): its recording begins at its first hook, unless an agent records
 // this process.
@@ -158,6 +166,7 @@ void InChild() {
   if (state != State::kStarted) return;
   joined = nullptr;
   if (own.session == nullptr) return Use(InertHandlers());
+  CountLocks(nullptr);
   const engine::Thread* const thread = engine::current_thread;
   open_frames = thread != nullptr && !finished ? OpenFrames(*thread) : decltype(open_frames)();
   own.session->AbandonInChild();
@@ -166,7 +175,7 @@ void InChild() {
   if (!records_children) return Use(InertHandlers());
   state = State::kNotStarted;
   Use(kFirst);
-  if (has_sleds) StartOnce();
+  if (BeginsAtOnce()) StartOnce();
 }
 
 void HandleForks() {
@@ -254,6 +263,7 @@ void Leave() {
 void Finish() {
   if (!RecordsItself()) return;
   finished = true;
+  CountLocks(nullptr);
   own.session->Finish();
 }
 
@@ -283,15 +293,15 @@ void OnLateSleds() {
   if (session != nullptr && !finished) NoteUnpatched(*session);
 }
 
-// Begins the recording when the library is loaded if there are sleds: they call nothing before they
-// are patched, so that it cannot begin with the first call.
+// Begins the recording when the library is loaded if there are sleds, or if locks are counted: they
+// call no hook.
 [[gnu::constructor]] void AtLoad() {
   expected = getenv(options::kHookOptionsVariable) != nullptr;
   if (!expected) return;
   HandleForks();  // while there is one thread
   ClearSledHandlers();
   has_sleds = PatchSleds(OnLateSleds);
-  if (has_sleds) StartOnce();
+  if (BeginsAtOnce()) StartOnce();
 }
 
 [[gnu::destructor]] void AtExit() {

@@ -3,7 +3,6 @@
 // the C library: preloaded, or linked with the program.
 #include "jprof/hookit/hooks.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
@@ -21,40 +20,13 @@
 #include "jprof/engine/function_events.h"
 #include "jprof/hookit/hook_recording.h"
 #include "jprof/hookit/jump_target.h"
+#include "jprof/hookit/next_function.h"
 
 #define JPROF_EXPORTED extern "C" [[gnu::visibility("default")]]
 
 using namespace jprof;
 
 namespace {
-
-// Returns the next definition of a function that this library replaces. If this library is loaded
-// as an agent only, that is the program's.
-void* Find(const char* name) {
-  void* const next = dlsym(RTLD_NEXT, name);
-  return next != nullptr ? next : dlsym(RTLD_DEFAULT, name);
-}
-
-// Finds the next definition of a function when the library is loaded, as dlsym must not be called
-// in a signal handler, or by a call that comes before that.
-template <class Function>
-class NextFunction {
- public:
-  explicit constexpr NextFunction(const char* name) : name_(name) {}
-  Function* Get() {
-    void* const known = __atomic_load_n(&found_, __ATOMIC_RELAXED);
-    return reinterpret_cast<Function*>(known != nullptr ? known : Look());
-  }
-  void* Look() {
-    void* const found = Find(name_);
-    __atomic_store_n(&found_, found, __ATOMIC_RELAXED);
-    return found;
-  }
-
- private:
-  const char* name_;
-  void* found_ = nullptr;
-};
 
 using Jump = void(__jmp_buf_tag*, int);
 

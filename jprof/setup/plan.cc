@@ -107,12 +107,13 @@ Result<void> CheckAttach(const options::AgentOptions& options, int java_version)
       "with `jprof callflow -- ...`");
 }
 
-Result<Plan> MakePlan(const options::AgentOptions& options) {
+Result<Plan> MakePlan(const options::AgentOptions& options, bool has_vm) {
   Plan plan;
   engine::SessionOptions& session = plan.session;
   if (const auto selected = SelectMetrics(options, session); !selected)
     return std::unexpected(selected.error());
-  plan.source = SourceOf(options);
+  const bool native_locks = options.mode == options::Mode::kLocks && !has_vm;
+  plan.source = native_locks ? Source::kProbe : SourceOf(options);
   ChooseParts(options, plan);
   plan.kind = options.mode == options::Mode::kTrace
                   ? engine::RecordingKind::kTimeTrace

@@ -44,7 +44,7 @@ struct Plan {
 Result<void> CheckAttach(const options::AgentOptions& options, int java_version);
 
 // Returns the plan. Fails (wrong use) if there is an unknown metric, more than 8 metrics, or
-// counters in a trace.
-Result<Plan> MakePlan(const options::AgentOptions& options);
+// counters in a trace. Without a VM locks are those of native code.
+Result<Plan> MakePlan(const options::AgentOptions& options, bool has_vm = true);
 
 }  // namespace jprof::setup

@@ -60,9 +60,9 @@ size_t TableBuilder::ContextOf(uint32_t record) {
   std::vector<MethodId> path;
   for (uint32_t at = tree_.parent[record]; at != profile::kNoRecord; at = tree_.parent[at]) {
     const MethodId method = profile::MethodOf(tree_.ref[at]);
-    if (method != profile::kRootMethod) path.push_back(method);
+    if (method != profile::kRootMethod) path.push_back(table_.names.Canonical(method));
   }
-  const size_t lock = LockOf(profile::MethodOf(tree_.ref[record]));
+  const size_t lock = LockOf(table_.names.Canonical(profile::MethodOf(tree_.ref[record])));
   const auto [known, added] = contexts_.try_emplace({lock, path}, table_.contexts.size());
   if (added) {
     table_.contexts.push_back(

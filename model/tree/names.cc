@@ -56,7 +56,7 @@ void Names::NameNativeFrames(profile::Damages& damages) {
     }
     const a2n::Place place =
         resolver.ResolveInFile(std::string(parts.class_name), LinkAddress(parts.name));
-    texts_[i] = NativeName(parts, place);
+    texts_[i] = NativeName(parts, place) + KindOfLock(parts);
     unnamed_[i] = place.outcome != a2n::Outcome::kSymbol;
     const std::string key = std::string(parts.class_name) + '\n' + texts_[i];
     canonical_[i] = first.try_emplace(key, method).first->second;
@@ -90,6 +90,7 @@ std::string_view Names::Of(profile::MethodId method) {
 std::string Names::Converted(NameForm form, profile::MethodId method) {
   const std::string_view name = Of(method);
   const uint16_t flags = methods_[method].flags;
+  if (flags & profile::kMethodCode) return std::string(name);
   if (flags & profile::kMethodClass) return ClassIn(form, name);
   return flags & profile::kMethodNotJava ? std::string(name) : MethodIn(form, name);
 }
@@ -106,10 +107,10 @@ std::string_view Names::In(NameForm form, profile::MethodId method) {
 FrameKind Names::KindOf(profile::MethodId method, FrameKind in_node) const {
   if (method == profile::kOverflowMethod) return FrameKind::kOther;
   const uint16_t flags = methods_[method].flags;
+  if (flags & profile::kMethodClass) return FrameKind::kClass;
   if (flags & profile::kMethodKernel) return FrameKind::kKernel;
   if (flags & profile::kMethodCode) return FrameKind::kFunction;
   if (flags & profile::kMethodStub) return FrameKind::kOther;
-  if (flags & profile::kMethodClass) return FrameKind::kClass;
   return in_node;
 }
 

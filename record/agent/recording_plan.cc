@@ -10,6 +10,7 @@
 #include "a2n/hooks.h"
 #include "calibrate/store/table_store.h"
 #include "options/java_program.h"
+#include "options/tool_options.h"
 #include "ptm/cpu_sampler.h"
 #include "record/place/memory_caps.h"
 #include "record/place/profile_place.h"
@@ -83,6 +84,15 @@ bool RecordsHooks(const options::AgentOptions& options, const fs::path& program)
   return hooks.Any();
 }
 
+// Returns whether the locks of a program without a JVM are counted: one that takes some itself, or
+// whose JVMs, if it starts any, are not recorded.
+bool CountsNativeLocks(const options::AgentOptions& options, const fs::path& program) {
+  if (options.mode != options::Mode::kLocks || StartsJvm(program)) return false;
+  const a2n::Hooks hooks = a2n::HooksOf(program.string());
+  return options.children == options::Children::kNo ||
+         (options.children == options::Children::kAuto && hooks.locks && !hooks.is_static);
+}
+
 bool AnyTable() {
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(calibrate::DataDirectory(), failed)) {
@@ -102,17 +112,24 @@ Result<RecordingPlan> PlanRecording(const TypedOptions& typed,
   auto resolved = OptionsOf(typed, options::ProfileName(command));
   if (!resolved) return std::unexpected(resolved.error());
   options::AgentOptions& options = resolved->options;
-  const options::Children children = ChildrenOf(command, options.children);
+  const bool locks = CountsNativeLocks(options, *program);
+  const options::Children children =
+      locks ? options::Children::kNo : ChildrenOf(command, options.children);
   const bool environment = children != options::Children::kNo;
   options.children = environment ? children : options::Children::kAuto;
   const AgentPlace place = {.environment = environment,
                             .tool_options = Environment("JAVA_TOOL_OPTIONS"),
-                            .hooks = RecordsHooks(options, *program),
+                            .hooks = locks || RecordsHooks(options, *program),
+                            .locks = locks,
                             .preload = Environment("LD_PRELOAD"),
                             .asan_options = Environment("ASAN_OPTIONS")};
   const auto with_agent = [&](std::string_view text) {
     return WithAgent(command, *library, text, place);
   };
+  if (locks && !fs::exists(library->parent_path() / options::kLocksLibrary)) {
+    return Fail("{} is missing beside {}: install jprof again", options::kLocksLibrary,
+                library->string());
+  }
   if (const auto runnable = with_agent(""); !runnable) return std::unexpected(runnable.error());
   if (const auto limited = Limit(*resolved, typed.force); !limited)
     return std::unexpected(limited.error());

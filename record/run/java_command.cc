@@ -129,6 +129,7 @@ Result<Launch> WithAgent(const std::vector<std::string>& command, const fs::path
   if (place.hooks) {
     launch.environment.emplace_back(options::kHookOptionsVariable, options);
     preloaded.push_back(agent.string());
+    if (place.locks) preloaded.push_back(agent.parent_path() / options::kLocksLibrary);
   }
   if (place.environment && MovesFromVariable(agent, loads))
     preloaded.push_back(agent.parent_path() / options::kLaunchLibrary);

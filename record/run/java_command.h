@@ -26,6 +26,7 @@ struct AgentPlace {
   bool environment = false;  // all JVMs that the command starts get it, by JAVA_TOOL_OPTIONS
   std::string tool_options;  // the current value of that variable; empty if unset
   bool hooks = false;        // preloads the library to record functions of C and C++
+  bool locks = false;        // with `hooks`: and the one that replaces functions of pthread_*
   std::string preload;       // the current value of LD_PRELOAD; empty if unset
   std::string asan_options;  // the current value of ASAN_OPTIONS; empty if unset
 };

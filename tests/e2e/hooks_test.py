@@ -7,6 +7,7 @@ and Java callers, against what the programs in tests/e2e/hooks know of themselve
 Programs that count are built by each compiler that is installed, without and with optimisation.
 """
 import dataclasses
+import json
 import os
 import platform
 import shutil
@@ -890,6 +891,62 @@ def linked(work):
     if done.returncode or work_calls(work, work.path("own")) != [10]:
         failures.append(f"with options: {done}")
     return failures
+
+
+def locks_of(work, hooks, *arguments):
+    """What locks.cc prints and the report of its locks, by name without the module."""
+    program = work.build("locks.cc", hooks=hooks)
+    profile, done = work.record([program, *arguments], mode="locks")
+    report = json.loads(reports.run_report(work.jprof, "log-jlm", profile, "--format", "json",
+                                           "--contexts"))
+    for row in report["locks"]:
+        row["lock"] = row["lock"].removeprefix("locks.")
+    return done.stdout, report
+
+
+def wrong_locks(output, report):
+    rows = {row["lock"]: row for row in report["locks"] if row["kind"] == "lock"}
+    for line in output.splitlines():
+        name, *numbers, kind = line.split(" ", 6)
+        gets, nonrec, slow, least, most = map(int, numbers)
+        row = rows.get(f"{name} ({kind})")
+        if row is None:
+            yield f"{name} ({kind}): not in the report: {sorted(rows)}"
+            continue
+        found = tuple(row[key] for key in ("gets", "nonrec", "rec", "slow"))
+        if found != (gets, nonrec, gets - nonrec, slow):
+            yield f"{name}: {found}, not {(gets, nonrec, gets - nonrec, slow)}"
+        if most and not least <= row["hold_ns"] <= most:
+            yield f"{name}: held {row['hold_ns']} ns, not {least} to {most}"
+
+
+def wrong_lock_contexts(report):
+    """Who waits for whom, and the inversion with a lock that has no name."""
+    waits = [row for row in report["locks"]
+             if row["kind"] == "wait" and row["lock"] == "wanted_mutex (mutex)"]
+    if [("WaitsForIt" in row["context"], "HasIt" in row["owner"]) for row in waits] != [(True, True)]:
+        yield f"waits: {waits}"
+    orders = [{name for name in ("LeftThenRight", "RightThenLeft") for order in cycle["orders"]
+               if all(name in order[side]["context"] for side in ("has", "asks_for"))}
+              for cycle in report["cycles"] if cycle["same_objects"]]
+    if orders != [{"LeftThenRight", "RightThenLeft"}]:
+        yield f"the inversion is not the only cycle: {orders}"
+    contexts = [(row["lock"], row["context"]) for row in report["locks"]
+                if row["kind"] == "context"]
+    if len(contexts) != len(set(contexts)):
+        yield f"a context has several rows: {contexts}"
+
+
+@case
+def locks(work):
+    return [failure for hooks in (False, True) for output, report in [locks_of(work, hooks)]
+            for failure in (*wrong_locks(output, report), *wrong_lock_contexts(report))]
+
+
+@case
+def locks_and_forks(work):
+    output, report = locks_of(work, False, "forks")
+    return list(wrong_locks(output, report))
 
 
 def main():

@@ -12,9 +12,9 @@
 
 #include "common/lock_kind.h"
 #include "common/result.h"
-#include "jprof/agent/locks/lock_edges.h"
 #include "jprof/agent/vm/jvmti_env.h"
 #include "jprof/engine/session.h"
+#include "jprof/setup/lock_edges.h"
 
 namespace jprof::agent {
 
@@ -52,7 +52,7 @@ class Locks {
   jvmtiEnv* const jvmti_;
   engine::Session& session_;
   const bool lite_;
-  LockEdges edges_;
+  setup::LockEdges edges_;
   jclass class_ = nullptr;
   jmethodID methods_[4] = {};  // by Call
 };

@@ -1,5 +1,5 @@
 // Relations of locks: one record each, and a bound on their number.
-#include "jprof/agent/locks/lock_edges.h"
+#include "jprof/setup/lock_edges.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "tests/unit/temporary_directory.h"
 
-namespace jprof::agent {
+namespace jprof::setup {
 namespace {
 
 using profile::LockEdge;
@@ -65,4 +65,4 @@ TEST_F(LockEdgesTest, OrdersOfTwoNodesHaveAtMostSoManyPairsOfObjects) {
 }
 
 }  // namespace
-}  // namespace jprof::agent
+}  // namespace jprof::setup

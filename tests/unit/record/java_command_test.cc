@@ -106,6 +106,15 @@ TEST_F(JavaCommandTest, OtherProgramsAreWrongUseWithoutTheEnvironment) {
   EXPECT_TRUE(launch->environment.empty());
 }
 
+TEST_F(JavaCommandTest, FunctionsThatTakeLocksAreReplacedBesideTheHooks) {
+  const auto launch =
+      WithAgent({"/bin/ls"}, "/jprof/lib.so", "locks", {.hooks = true, .locks = true});
+  ASSERT_TRUE(launch) << launch.error().message;
+  EXPECT_EQ(launch->environment.back(),
+            (std::pair<std::string, std::string>("LD_PRELOAD",
+                                                 "/jprof/lib.so:/jprof/libjprof_locks.so")));
+}
+
 TEST_F(JavaCommandTest, HooksArePreloadedAfterWhatIsPreloadedAlready) {
   using Variables = std::vector<std::pair<std::string, std::string>>;
   const auto launch = WithAgent({"/bin/sh"}, "/lib.so", "o",

@@ -1,14 +1,16 @@
-// The relations of locks (profile::LockEdge) that a recording has so far. Thread-safe.
+// The relations of locks (profile::LockEdge) that a recording has so far. Thread-safe. It does not
+// call malloc, because the lock may be one of the program's malloc.
 #pragma once
 
 #include <cstdint>
+#include <memory_resource>
 #include <mutex>
 #include <unordered_map>
 
 #include "profile/files/layout.h"
 #include "profile/files/writer.h"
 
-namespace jprof::agent {
+namespace jprof::setup {
 
 class LockEdges {
  public:
@@ -32,10 +34,22 @@ class LockEdges {
     size_t operator()(const Key& key) const;
   };
 
+  // Takes memory in mappings of its own.
+  class Mappings final : public std::pmr::memory_resource {
+    void* do_allocate(size_t bytes, size_t alignment) override;
+    void do_deallocate(void* memory, size_t bytes, size_t alignment) override;
+    bool do_is_equal(const memory_resource& other) const noexcept override {
+      return this == &other;
+    }
+  };
+
   profile::Writer& writer_;
   std::mutex lock_;
-  std::unordered_map<Key, profile::LockEdge*, Hash> edges_;
-  std::unordered_map<uint64_t, uint32_t> objects_;  // pairs of objects, by nodes of an order
+  Mappings mappings_;
+  std::pmr::monotonic_buffer_resource memory_{size_t{1} << 16, &mappings_};
+  std::pmr::unordered_map<Key, profile::LockEdge*, Hash> edges_{&memory_};
+  // Pairs of objects, by nodes of an order.
+  std::pmr::unordered_map<uint64_t, uint32_t> objects_{&memory_};
 };
 
-}  // namespace jprof::agent
+}  // namespace jprof::setup
