@@ -39,7 +39,10 @@ class Allocations {
  public:
   explicit Allocations(model::Forest& profile)
       : profile_(profile), objects_(PlaceOf("objects")), bytes_(PlaceOf("bytes")) {
-    for (model::ObjectSum& sum : model::SumByClass(profile))
+    const auto rank = [this](const model::ObjectSum& sum) {
+      return static_cast<int64_t>(BytesOf(sum));
+    };
+    for (model::ObjectSum& sum : model::SumByClass(profile, rank))
       by_class_.emplace(profile.names.Of(sum.method), std::move(sum));
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/tree/run_description.h"
+#include "profile/files/object_metrics.h"
 #include "profile/read/losses.h"
 #include "reports/quality/metric_text.h"
 #include "reports/tree/header.h"
@@ -104,7 +105,7 @@ json DescribeMetric(const model::MetricTotals& metric) {
                     {"kind", KindText(metric.info)},
                     {"calibrated", metric.calibrated},
                     {"has_error", metric.calibrated || metric.info.is_samples()}};
-  if (metric.info.kind == profile::Metric::Kind::kExact) described["beside"] = true;
+  if (profile::ObjectMetricOf(metric.info) != nullptr) described["beside"] = true;
   if (metric.info.is_samples() && metric.info.period.value > 0) {
     described["period"] = metric.info.period.value;
     described["period_unit"] = metric.info.period.unit;

@@ -57,6 +57,8 @@ class LocksWriter {
     }
     json written = CountsOf(lock.counts);
     written["name"] = NameOf(lock.type);
+    written["type"] = EntryOf(lock.kind).name;
+    written["held"] = EntryOf(lock.kind).is_held;
     written["contexts"] = std::move(contexts);
     written["contexts_all"] = lock.contexts.size();
     written["waits"] = std::move(waits);

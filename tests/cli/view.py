@@ -4,6 +4,7 @@ page in Chromium (skipped where it is not installed).
 
   view.py JPROF NPM-FOLDER TRAINERS.JAR NODE
 """
+import collections
 import json
 import math
 import os
@@ -320,18 +321,19 @@ class View(unittest.TestCase):
         locks = json.loads(page.column(page.header["locks"]))
         report = json.loads(self.jprof("report", "log-jlm", "--contexts", "--format", "json",
                                        "locks.jprof").stdout)
-        rows, kinds = [], {}
+        rows, counts = [], collections.Counter()
         for row in report["locks"]:
-            kinds[row["lock"], row["kind"]] = kinds.get((row["lock"], row["kind"]), 0) + 1
-            if kinds[row["lock"], row["kind"]] <= {"context": 100, "wait": 2000}.get(row["kind"], 1):
+            key = row["lock"], row["type"], row["kind"]
+            counts[key] += 1
+            if counts[key] <= {"context": 100, "wait": 2000}.get(row["kind"], 1):
                 rows.append((row["kind"], row["lock"], row["gets"], row["nonrec"], row["rec"],
-                             row["slow"], row["hold_ns"], row["wait_ns"], row["context"],
+                             row["slow"], row["hold_ns"] or 0, row["wait_ns"], row["context"],
                              row["owner"]))
         self.assertEqual(self.rows_of(locks, page.names), rows)
         for lock in locks["locks"]:
-            name = page.names[lock["name"]]
-            self.assertEqual(lock["contexts_all"], kinds[name, "context"])
-            self.assertEqual(lock["waits_all"], kinds.get((name, "wait"), 0))
+            key = page.names[lock["name"]], lock["type"]
+            self.assertEqual(lock["contexts_all"], counts[*key, "context"])
+            self.assertEqual(lock["waits_all"], counts[*key, "wait"])
         self.assertEqual(locks["cycles_all"], len(report["cycles"]))
         self.assertGreater(locks["cycles_all"], 0)
         self.browse("locks.html", script="browser_locks")
@@ -350,7 +352,7 @@ class View(unittest.TestCase):
             ("lock", names[lock["name"]], *counts(lock), "", ""),
             *(("context", names[lock["name"]], *counts(locks["contexts"][one]), path(one), "")
               for one in lock["contexts"]),
-            *(("wait", names[lock["name"]], None, None, None, wait["count"], None, wait["time_ns"],
+            *(("wait", names[lock["name"]], None, None, None, wait["count"], 0, wait["time_ns"],
                path(wait["waiter"]), path(wait["owner"])) for wait in lock["waits"]))]
 
     def check_intervals(self, metric, rows):

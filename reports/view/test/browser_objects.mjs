@@ -11,7 +11,7 @@ await usePage(async ({ page, check, shot, text, waitForHash }) => {
   await check("first screen: bytes and objects, a flame graph of bytes", async () => {
     await shot("o01-flame");
     assert.match(await text("#total"), /bytes.*objects/s);
-    assert.deepEqual(await page.locator("#measure option").allInnerTexts(),
+    assert.deepEqual((await page.locator("#measure option").allInnerTexts()).slice(0, 3),
                      ["calls", "bytes", "objects"]);
     assert.equal(await page.inputValue("#measure"), "bytes");
   });

@@ -758,7 +758,8 @@ test("locks: what JLM computes, and who waits for whom", () => {
   const counts = { gets: 30, nonrec: 20, rec: 10, slow: 5, wait_ns: 70, hold_ns: 200 };
   const locks = {
     timed: true, elapsed_ns: 1000, contexts: [], cycles: [], cycles_all: 0,
-    locks: [[3, 9], [], [5]].map((times, name) => ({ ...counts, name, contexts: [], contexts_all: 0,
+    locks: [[3, 9], [], [5]].map((times, name) => ({ ...counts, name, type: "monitor", held: true, contexts: [],
+      contexts_all: 0,
       waits: times.map((time) => ({ waiter: 0, owner: null, count: 1, time_ns: time })),
       waits_all: times.length })),
   };

@@ -25,9 +25,11 @@ export interface LockWait {
   time_ns: number;
 }
 
-/** All locks of a class. Of each list it has the first ones; `..._all` is the number of all. */
+/** All locks of a class and kind. Of each list it has the first ones; `..._all` is the number of all. */
 export interface Lock extends LockCounts {
   name: number;
+  type: string;      // what it is: monitor, read lock, ...
+  held: boolean;     // whether a thread has such a lock until it releases it
   contexts: number[];
   contexts_all: number;
   waits: LockWait[];

@@ -70,11 +70,11 @@ export class LocksView implements View {
     this.context.store.set({ method: -1, row: -1 }));
   private shownPairs: Pair[] = [];
   private pair = -1;
+  private chosen = -1;   // there may be locks of several kinds with the same class
 
   constructor(private readonly context: Context, host: HTMLElement) {
     this.locks = context.model.locks!;
-    const { locks } = this.locks;
-    this.table = new ItemTable("Locks", { select: (i) => this.choose(locks[i]!) },
+    this.table = new ItemTable("Locks", { select: (i) => this.choose(i) },
                                (items) => this.lockColumns(items), { key: "SLOW", down: true });
     this.pairs = new ItemTable("Who waits for whom", { select: (i) => this.choosePair(i) },
                                (items) => this.pairColumns(items), { key: "wait", down: true });
@@ -112,10 +112,15 @@ export class LocksView implements View {
   /** Returns the number of the lock whose class is selected, or -1. */
   private get selected(): number {
     const { method } = this.context.store.state;
-    return method < 0 ? -1 : this.locks.locks.findIndex(({ name }) => name === method);
+    const { locks } = this.locks;
+    if (this.chosen >= 0 && locks[this.chosen]!.name === method) return this.chosen;
+    return method < 0 ? -1 : locks.findIndex(({ name }) => name === method);
   }
-  private choose(lock: Lock): void {
-    this.context.store.set({ method: lock.name, row: -1 });
+  private choose(i: number): void {
+    this.chosen = i;
+    this.context.store.set({ method: this.locks.locks[i]!.name, row: -1 });
+    this.showPairs();
+    this.drawSide();
   }
   private choosePair(i: number): void {
     this.pair = i;
@@ -127,8 +132,9 @@ export class LocksView implements View {
     const { timed } = this.locks;
     const held = timed ? [
       number(items, "%UTIL", "Time held in percent of the recorded time, of all its locks together",
-             (one) => utilisation(one, this.locks), percent),
-      number(items, "AVER_HTM", "Mean time held", meanHold, time, 6.5),
+             (one) => (one.held ? utilisation(one, this.locks) : NaN), percent),
+      number(items, "AVER_HTM", "Mean time held", (one) => (one.held ? meanHold(one) : NaN), time,
+             6.5),
     ] : [];
     return [
       number(items, "%MISS", "100 SLOW / NONREC", missPercent, percent),
@@ -141,6 +147,7 @@ export class LocksView implements View {
       number(items, "REC", "Times that the thread had it already", (one) => one.rec, whole, 7),
       ...held,
       number(items, "WAIT", "Time that threads waited for it", (one) => one.wait_ns, time, 6.5),
+      words(items, "type", "What the locks are", (one) => one.type, "7em"),
       { ...words(items, "lock", "Class of the locks", (one) => names.shown(one.name)),
         parts: (i) => names.parts(items[i]!.name) },
     ];
