@@ -50,7 +50,8 @@ class LiveSum {
 struct Growth {
   double per_second = 0;
   double arm = 0;  // half of the interval of 95 %
-  bool IsCertain() const { return per_second - arm > 0; }
+  // Returns whether the interval is above 0, by more than errors of rounding.
+  bool IsCertain() const { return per_second - arm > 1e-6; }
 };
 
 // Snapshots that a slope with an interval needs.

@@ -176,21 +176,22 @@ void LiveObjects::OnSampled(JNIEnv* jni, jobject object, uint64_t bytes) {
     AddLast(jni, object, bytes);
 }
 
+// JVMTI does not tell the size before the VM has started.
 void LiveObjects::OnCloned(JNIEnv* jni, jobject clone) {
   jlong bytes = 0;
   jvmti_->GetObjectSize(clone, &bytes);
   AddLast(jni, clone, static_cast<uint64_t>(bytes));
 }
 
-// The probe has counted the object on this thread. Another size shows that it has not, as in a
-// thread that is not recorded.
+// The probe has counted the object on this thread. Another size, where it is known, shows that the
+// thread has allocated something else since, such as a clone's finalizer.
 void LiveObjects::AddLast(JNIEnv* jni, jobject object, uint64_t bytes) {
   const engine::Thread* const thread = engine::current_thread;
   hotspot::ObjectCounts* const counts =
       thread != nullptr ? hotspot::ObjectCounts::Of(*thread) : nullptr;
   if (counts == nullptr || counts->last == nullptr) return;
-  if (counts->last_bytes != bytes) return setting_.session.LostEvent();
-  table_.Add(jni, object, counts->last->node, bytes);
+  if (bytes != 0 && counts->last_bytes != bytes) return setting_.session.LostEvent();
+  table_.Add(jni, object, counts->last->node, counts->last_bytes);
   counts->last = nullptr;
 }
 

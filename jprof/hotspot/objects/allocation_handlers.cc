@@ -73,6 +73,7 @@ template <bool kWoven, Noted kNoted>
   const engine::RareWork work;
   ObjectCounts* const counts = CountsOfThread<kWoven>();
   if (counts == nullptr) return;
+  counts->last = nullptr;
   Thread& thread = *engine::current_thread;
   profile::Node* const context = engine::CurrentNode(thread);
   if (context == nullptr) return;  // not recorded

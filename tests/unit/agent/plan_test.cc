@@ -33,6 +33,8 @@ TEST(Plan, ModesAndMetricsDecideTheKind) {
       {two + "+raw:1:4:0:0:0:C", RecordingKind::kManyCounters, false, 3, 3},
       {one + "+time", RecordingKind::kTimeAndOneCounter, true, 1, 2},
       {two + "+time", RecordingKind::kTimeAndCounters, true, 2, 3},
+      {"objects", RecordingKind::kCountTree, false, 0, 2},
+      {"objects,live=exact", RecordingKind::kCountTree, false, 0, 4},
       {"scs=TIME=1000000+ALLOCATED_BYTES", RecordingKind::kCountTree, false, 0, 3},
   };
   for (const auto& [text, kind, clock, counters, columns] : cases) {

@@ -100,6 +100,13 @@ TEST(LiveGrowth, ALineHasNoArmAndNoiseHasOne) {
   EXPECT_GT(GrowthOf(times, noise).arm, 20);
 }
 
+TEST(LiveGrowth, WhatStaysAsItIsDoesNotGrow) {
+  std::vector<double> times;
+  for (int i = 1; i < 60; ++i) times.push_back(1.1 * i + 0.01 * (i % 7));
+  const Followed all[] = {{.first = 1, .last = 59, .value = 2'600'024}};
+  EXPECT_FALSE(GrowthOf(times, all).IsCertain());
+}
+
 // The estimates are right on average, and 95 % of their intervals hold the truth.
 TEST(LiveGrowth, TheIntervalsOfSamplesHoldTheTruth) {
   constexpr int kSamples = 2000;
