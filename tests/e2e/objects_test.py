@@ -167,6 +167,8 @@ def check_kinds(tree, lines, removed=False):
     """The complaints about what the program prints of each kind."""
     complaints, more = [], {}
     for line in lines:
+        if line.startswith("["):  # a warning of the JVM, about class data sharing
+            continue
         kind, count, total = line.split()
         more[kind] = check_kind(tree, kind, int(count), int(total), complaints)
         if removed and kind in ASKED:
