@@ -97,6 +97,7 @@ Result<void> Writer::Open(const WriterOptions& options) {
   const uint64_t limit = std::min(tree_bytes / sizeof(Node), kMaxNodes * 8 / 9);
   node_reserve_ = limit / 8 + 65536;
   keeps_nodes_ = options.node_region != 0;
+  keeps_extra_ = options.locks;
   // A whole region is mapped if one is required, so that no other file is mapped into it.
   const uint64_t max_nodes = std::max(limit + node_reserve_, options.node_region / sizeof(Node));
   const size_t extra_bytes = (metric_count_ - 1) * sizeof(int64_t);
@@ -293,7 +294,9 @@ void Writer::Finish(uint64_t end_ticks) {
 }
 
 void Writer::Close() {
-  if (keeps_nodes_ && header_ != nullptr) nodes_.CloseButZero(header_->node_count * sizeof(Node));
+  const uint64_t nodes = header_ != nullptr ? header_->node_count : 0;
+  if (keeps_nodes_) nodes_.CloseButZero(nodes * sizeof(Node));
+  if (keeps_extra_) extra_.CloseButZero(nodes * (metric_count_ - 1) * sizeof(int64_t));
   for (MappedFile* file :
        {&control_, &nodes_, &extra_, &methods_, &trace_, &train_, &locks_, &live_})
     file->Close();

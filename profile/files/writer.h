@@ -32,7 +32,8 @@ struct WriterOptions {
   bool live = false;  // with live objects
   // If this is not 0, nodes begin a region of addresses of this size (more than `tree_memory` by a
   // fifth) in the given range, which no other recording of the process uses. After Close they can
-  // still be read and written, and are zeros.
+  // still be read and written, and are zeros. The same is true of the values of `locks`, because
+  // Java code writes these, too.
   uint64_t node_region = 0;
   AddressRange node_addresses;
 };
@@ -108,7 +109,7 @@ class Writer {
   KeptFile directory_;
   uint32_t metric_count_ = 1;
   uint64_t node_reserve_ = 0;
-  bool keeps_nodes_ = false;
+  bool keeps_nodes_ = false, keeps_extra_ = false;
   ControlHeader* header_ = nullptr;
   MappedFile control_, nodes_, extra_, methods_, trace_, train_, locks_, live_;
 };

@@ -220,6 +220,17 @@ TEST_F(WriterTest, AProfileWithoutAddressesLeavesNothing) {
   EXPECT_TRUE(std::filesystem::is_empty(directory_));
 }
 
+// A thread of the program may still be in the code that counts a lock.
+TEST_F(WriterTest, ValuesOfLocksCanBeWrittenAfterTheEnd) {
+  ASSERT_TRUE(writer_.Open({.directory = directory_ + "/p", .metric_count = 4, .locks = true}));
+  const uint32_t node = writer_.AllocateNodes(1);
+  int64_t* const values = writer_.extra() + 3 * node;
+  values[2] = 7;
+  writer_.Close();
+  EXPECT_EQ(values[2], 0);
+  values[2] = 8;
+}
+
 TEST_F(WriterTest, AFileThatWasThereStays) {
   std::filesystem::create_directory(directory_ + "/p");
   std::ofstream(directory_ + "/p/methods") << "mine";
