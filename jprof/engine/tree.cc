@@ -227,6 +227,11 @@ Node* AddOverflowChild(Thread& thread, const Node* parent, MethodRef ref) {
   return index != 0 ? Make(thread, index, parent, ref) : LastOverflow(thread, ref);
 }
 
+Node* AddRow(Thread& thread, uint32_t root, MethodRef ref) {
+  const uint32_t index = thread.session->writer().AllocateNodes(1, true);
+  return index != 0 ? Make(thread, index, thread.nodes + root, ref) : nullptr;
+}
+
 Node* AddRecords(Thread& thread, uint32_t count) {
   const uint32_t first =
       count == 1 ? NewNode(thread) : thread.session->writer().AllocateNodes(count);

@@ -39,6 +39,10 @@ profile::Node* LastOverflow(Thread& thread, profile::MethodRef ref);
 // yet, or LastOverflow if there is no space.
 profile::Node* AddOverflowChild(Thread& thread, const profile::Node* parent,
                                 profile::MethodRef ref);
+// Returns a new node below a root of any of the thread's trees, or null if there is no space. It is
+// not among the root's children, so nothing finds it again. Files have nodes after their parents:
+// the current tree may have unused nodes before this root, so none of these is taken.
+profile::Node* AddRow(Thread& thread, uint32_t root, profile::MethodRef ref);
 // Returns consecutive zeroed records for anything else, or null if there is no space.
 profile::Node* AddRecords(Thread& thread, uint32_t count);
 

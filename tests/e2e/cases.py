@@ -21,6 +21,7 @@ class Cases(dict):
     def __init__(self):
         super().__init__()
         self.manual = set()  # the names of the cases that ctest does not run
+        self.shared = []     # the names of those that run on one of the JDKs
 
     def __call__(self, function):
         self[function.__name__] = function
@@ -30,6 +31,15 @@ class Cases(dict):
         """The decorator of a case that ctest does not run."""
         self.manual.add(function.__name__)
         return self(function)
+
+    def on_one_jdk(self, function):
+        """The decorator of a case that runs on one of the JDKs, the next case on the next one; on
+        each with --jdk."""
+        self.shared.append(function.__name__)
+        return self(function)
+
+    def runs_on(self, name, jdk, jdks):
+        return name not in self.shared or jdks[self.shared.index(name) % len(jdks)] == jdk
 
     def parser(self, description):
         """A parser with --case and --list; --list prints the names and exits."""
@@ -69,10 +79,12 @@ class Cases(dict):
         """Runs cases that return lists of failures, on every JDK that --jdk selects. lab_of(jdk)
         makes their argument. Prints the outcomes and returns the exit status."""
         outcomes = collections.Counter()
-        for jdk in jvms.needed_jdks([args.jdk] if args.jdk else ()):
+        jdks = jvms.needed_jdks([args.jdk] if args.jdk else ())
+        for jdk in jdks:
             lab = lab_of(jdk)
             for name, function in self.chosen(args):
-                outcomes[_run_one(name, function, lab)] += 1
+                if self.runs_on(name, jdk, jdks):
+                    outcomes[_run_one(name, function, lab)] += 1
         if outcomes["FAIL"]:
             return 1
         return jvms.SKIPPED if set(outcomes) == {"skip"} else 0

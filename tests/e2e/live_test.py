@@ -65,12 +65,12 @@ def tiered(lab):
     return exact_case(lab)
 
 
-@case
+@case.on_one_jdk
 def interpreted(lab):
     return exact_case(lab, mode="int")
 
 
-@case
+@case.on_one_jdk
 def probes(lab):
     return exact_case(lab, mode="c2", counter="probe")
 
@@ -134,12 +134,12 @@ def leak_case(lab, live):
     return complaints
 
 
-@case
+@case.on_one_jdk
 def leak_sampled(lab):
     return leak_case(lab, "sampled")
 
 
-@case
+@case.on_one_jdk
 def leak_exact(lab):
     return leak_case(lab, "exact")
 

@@ -158,7 +158,7 @@ def concurrent_attached(lab):
     return [*wrong_concurrent(output, report), *wrong_concurrent_contexts(report)]
 
 
-@case
+@case.on_one_jdk
 def concurrent_interpreted(lab):
     output, report = recorded(lab, "LocksConcurrent", modes=["-Xint"])
     return list(wrong_concurrent(output, report))
@@ -170,19 +170,19 @@ def known_counts(lab):
     return [*wrong_counts(output, report), *wrong_holds(report), *wrong_contexts(report)]
 
 
-@case
+@case.on_one_jdk
 def interpreted(lab):
     output, report = recorded(lab, "LocksKnown", modes=["-Xint"])
     return list(wrong_counts(output, report))
 
 
-@case
+@case.on_one_jdk
 def compiled_by_c1(lab):
     output, report = recorded(lab, "LocksKnown", modes=["-XX:TieredStopAtLevel=1"])
     return list(wrong_counts(output, report))
 
 
-@case
+@case.on_one_jdk
 def lite(lab):
     output, report = recorded(lab, "LocksKnown", "--lite")
     held = [row for row in report["locks"] if row["hold_ns"] is not None]

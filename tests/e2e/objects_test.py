@@ -152,8 +152,11 @@ def run_case(lab, mode="tiered", counter="woven", flags=(), virtual=0, removed=F
             agent=f"objects,counter={counter},out={out}{',removed' if removed else ''}"))
         if done.returncode != 0:
             return [f"status {done.returncode}: {done.stderr[:500]} {done.stdout[:200]}"], {}
-        tree = Tree(reports.log_rt(lab.jprof, out))
-    complaints = check_kinds(tree, done.stdout.splitlines(), removed)
+        report = reports.log_rt(lab.jprof, out)
+    tree = Tree(report)
+    complaints = reports.check_losses(report, "objects")
+    complaints += [f"damaged: {damage}" for damage in report["damages"]]
+    complaints += check_kinds(tree, done.stdout.splitlines(), removed)
     unseen = check_totals(tree, complaints)
     if virtual:
         ticks = sum(tree.value(row, "objects") for row in tree.rows.values()
@@ -178,7 +181,7 @@ def check_kinds(tree, lines, removed=False):
     return complaints
 
 
-@case
+@case.on_one_jdk
 def interpreted(lab):
     return run_case(lab, mode="int")[0]
 
@@ -188,7 +191,7 @@ def tiered(lab):
     return run_case(lab)[0]
 
 
-@case
+@case.on_one_jdk
 def compiled_at_once(lab):
     return run_case(lab, mode="c2" if lab.jdk.major < 21 else "c1")[0]
 
@@ -210,7 +213,7 @@ def what_is_asked_for(lab):
     return run_case(lab, removed=True)[0]
 
 
-@case
+@case.on_one_jdk
 def what_is_asked_for_interpreted(lab):
     return run_case(lab, mode="int", removed=True)[0]
 
@@ -278,12 +281,12 @@ def attached(lab):
     return attach_and_measure(lab, jvms.MODES["tiered"]("Objects"), ",REMOVED")
 
 
-@case
+@case.on_one_jdk
 def attached_to_interpreted_code(lab):
     return attach_and_measure(lab, jvms.MODES["int"]("Objects"))
 
 
-@case
+@case.on_one_jdk
 def unloaded_classes(lab):
     """A class that is loaded where another one was has its own objects."""
     generations = 60

@@ -29,8 +29,8 @@ ObjectCounts* ObjectCounts::Make(engine::Thread& thread, bool woven) {
   auto* const counts = new (memory) ObjectCounts(woven, thread.random | 1);
   UnseenRow row;
   const profile::MethodId id = thread.session->methods().Find(row, 0).id;
-  profile::Node* const root = thread.nodes + thread.record->root;
-  counts->unseen = counts->ChildOf(thread, root, FrameKind::kOther, id);
+  const profile::MethodRef ref = profile::PackMethod(FrameKind::kOther, id);
+  counts->unseen = engine::AddRow(thread, thread.record->root, ref);
   thread.extension = counts;
   return counts;
 }
