@@ -60,7 +60,12 @@ means that jprof itself failed.
 )";
 
 std::string Bold(std::string_view text) { return "\\fB" + RoffText(text) + "\\fR"; }
-std::string Italic(std::string_view text) { return "\\fI" + RoffText(text) + "\\fR"; }
+// A line may end behind each of several choices.
+std::string Italic(std::string_view text) {
+  std::string italic = "\\fI";
+  for (const char c : RoffText(text)) italic += c == '|' ? "|\\:" : std::string(1, c);
+  return italic + "\\fR";
+}
 
 // Returns "-o, --out DIR", "--event [PATTERN]" or "DIR...".
 std::string Tag(const Argument& argument) {
