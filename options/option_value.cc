@@ -15,7 +15,11 @@ namespace {
 using Done = Result<void>;
 using Text = std::optional<std::string>;
 
-const AgentOptions kDefaults;
+// Functions with hooks may begin a recording before the constructors of this library have run.
+const AgentOptions& Defaults() {
+  static const AgentOptions defaults;
+  return defaults;
+}
 
 template <typename T>
 Done Store(Result<T> value, T& into) {
@@ -159,7 +163,7 @@ struct Getter {
   }
   Text operator()(const Flag& target) const {
     const bool given =
-        options.*target.member == target.value && kDefaults.*target.member != target.value;
+        options.*target.member == target.value && Defaults().*target.member != target.value;
     return given ? Text("") : std::nullopt;
   }
   Text operator()(const Path& target) const { return IfAny(Encode(options.*target.member)); }
@@ -171,24 +175,24 @@ struct Getter {
   Text operator()(const Patterns& target) const { return IfAny(ToString(options.*target.member)); }
   Text operator()(const Size& target) const {
     const uint64_t size = options.*target.member;
-    return size != kDefaults.*target.member ? Text(SizeText(size)) : std::nullopt;
+    return size != Defaults().*target.member ? Text(SizeText(size)) : std::nullopt;
   }
   Text operator()(const Number& target) const {
-    return IfOther(options.*target.member, kDefaults.*target.member);
+    return IfOther(options.*target.member, Defaults().*target.member);
   }
   Text operator()(const Seconds& target) const {
-    return IfOther(options.*target.member, kDefaults.*target.member);
+    return IfOther(options.*target.member, Defaults().*target.member);
   }
   // The rate is the value of SAMPLE if that is set.
   Text operator()(const Rate& target) const {
     const bool sampled_tree = options.mode == Mode::kCalltree && !options.triggers.empty();
     if (target.sample != sampled_tree) return std::nullopt;
-    return IfOther(options.rate, target.sample ? 0 : kDefaults.rate);
+    return IfOther(options.rate, target.sample ? 0 : Defaults().rate);
   }
   template <typename E>
   Text operator()(const Choice<E>& target) const {
     const E chosen = options.*target.member;
-    if (chosen == kDefaults.*target.member) return std::nullopt;
+    if (chosen == Defaults().*target.member) return std::nullopt;
     return std::string(target.names[static_cast<size_t>(chosen)]);
   }
 
@@ -206,7 +210,7 @@ struct Bounds {
     return fmt::format("; at most {}", target.most);
   }
   std::string operator()(const Size& target) const {
-    return fmt::format(" (default {}; {} to {})", SizeText(kDefaults.*target.member),
+    return fmt::format(" (default {}; {} to {})", SizeText(Defaults().*target.member),
                        SizeText(target.least), SizeText(target.most));
   }
   std::string operator()(const Number& target) const {
@@ -216,12 +220,12 @@ struct Bounds {
     return fmt::format(" (1 to {})", target.most);
   }
   std::string operator()(const Rate&) const {
-    return fmt::format(" (default {}; up to {})", kDefaults.rate, ptm::kMostRate);
+    return fmt::format(" (default {}; up to {})", Defaults().rate, ptm::kMostRate);
   }
   template <typename E>
   std::string operator()(const Choice<E>& target) const {
     return fmt::format(" (default {})",
-                       target.names[static_cast<size_t>(kDefaults.*target.member)]);
+                       target.names[static_cast<size_t>(Defaults().*target.member)]);
   }
   std::string operator()(const auto&) const { return ""; }
 };
