@@ -71,9 +71,10 @@ class Cases(dict):
         parser.add_argument("--jdk", type=int)
         args = parser.parse_args()
         agent = os.path.abspath(args.agent)
+        libraries = os.path.dirname(agent)
+        os.environ["LD_LIBRARY_PATH"] = libraries  # of the programs' JNI library
         return self.run(args, lambda jdk: Lab(
-            args.jprof, agent, os.path.abspath(args.programs), jdk,
-            libraries=os.path.dirname(agent)))
+            args.jprof, agent, os.path.abspath(args.programs), jdk, libraries=libraries))
 
     def run(self, args, lab_of):
         """Runs cases that return lists of failures, on every JDK that --jdk selects. lab_of(jdk)

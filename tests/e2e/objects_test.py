@@ -101,8 +101,7 @@ class Tree:
 
 
 def native_flags(lab):
-    flags = [f"-Djava.library.path={lab.libraries}"]
-    return flags + ["--enable-native-access=ALL-UNNAMED"] if lab.jdk.major >= 24 else flags
+    return ["--enable-native-access=ALL-UNNAMED"] if lab.jdk.major >= 24 else []
 
 
 def check_kind(tree, kind, calls, bytes_of_vm, complaints):
