@@ -72,7 +72,7 @@ def programs(jdk, work):
 def row(name, jprof, path):
     csv = ["--report", "histogram", "--format", "csv"]
     wall, cpu, gib = measure([jprof, "heap", path, *csv])
-    text = subprocess.run([jprof, "heap", path, "--width", "0"], check=True, text=True,
+    text = subprocess.run([jprof, "heap", path, "--width", "1000"], check=True, text=True,
                           stdout=subprocess.PIPE).stdout
     objects = int(re.search(r"in (\d+) objects", text)[1])
     size, peak = os.path.getsize(path) / 1e6, gib * 2**30 / 1e6
