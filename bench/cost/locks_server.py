@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `jprof locks` costs a server under load: Tomcat 10 (package tomcat10-common) that delivers a
+"""What `jprof locks` costs a server under load: Tomcat 10 (package tomcat10) that delivers a
 page of a JSP by 8 connections.
 
     bench/cost/locks_server.py [--jdk 25] [--rounds 3] [--requests 20000]
@@ -131,8 +131,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--requests", type=int, default=20_000, help="in each half of a run")
     args = parser.parse_args()
-    if not os.path.exists(f"{HOME}/bin/bootstrap.jar"):
-        jvms.skip("it needs Tomcat 10 (package tomcat10-common)")
+    if not os.path.isdir(f"{HOME}/etc"):
+        jvms.skip("it needs Tomcat 10 (package tomcat10)")
     for jdk in jvms.needed_jdks([args.jdk] if args.jdk else ()):
         times = {source: [] for source in SOURCES}
         for _ in range(args.rounds):
