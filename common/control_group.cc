@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <sstream>
 
-#include "common/number_at.h"
-
 namespace jprof {
 namespace {
 
@@ -87,18 +85,18 @@ void Lower(std::optional<T>& least, std::optional<T> value) {
 
 // Returns nothing for "max", which is no limit.
 std::optional<uint64_t> LimitOf(const std::string& group, const MemoryFiles& files) {
-  return NumberAt<uint64_t>(procfs::ReadSmallFile(group + files.limit));
+  return procfs::NumberAt<uint64_t>(procfs::ReadSmallFile(group + files.limit));
 }
 
 std::optional<uint64_t> LeftIn(const std::string& group, const MemoryFiles& files) {
   const auto limit = LimitOf(group, files);
-  const auto used = NumberAt<uint64_t>(procfs::ReadSmallFile(group + files.used));
+  const auto used = procfs::NumberAt<uint64_t>(procfs::ReadSmallFile(group + files.used));
   if (!limit || !used) return limit;
   uint64_t droppable = 0;
   for (const std::string& line : Split(procfs::ReadSmallFile(group + "/memory.stat"), '\n')) {
     const size_t blank = line.find(' ');
     if (line.substr(0, blank) == files.droppable)
-      droppable = NumberAt<uint64_t>(std::string_view(line).substr(blank + 1)).value_or(0);
+      droppable = procfs::NumberAt<uint64_t>(std::string_view(line).substr(blank + 1)).value_or(0);
   }
   const uint64_t needed = *used - std::min(*used, droppable);
   return *limit - std::min(*limit, needed);

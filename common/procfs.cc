@@ -11,7 +11,6 @@
 
 #include "common/errno_text.h"
 #include "common/fd.h"
-#include "common/number_at.h"
 
 namespace jprof::procfs {
 namespace {

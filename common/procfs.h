@@ -9,11 +9,13 @@
 
 #include <sys/types.h>
 
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "common/result.h"
@@ -25,6 +27,15 @@ inline constexpr char kKernelSymbols[] = "/proc/kallsyms";  // parsed where symb
 inline constexpr uint32_t kSelf = 0;
 inline constexpr size_t kMaxSmallFile = size_t{4} << 20;  // cpuinfo of a thousand CPUs
 inline constexpr size_t kMaxMaps = size_t{256} << 20;
+
+// Returns the number at the beginning of a text, or nothing if there is none.
+template <typename T>
+std::optional<T> NumberAt(std::string_view text, int base = 10) {
+  T value = 0;
+  const auto [after, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (error != std::errc()) return std::nullopt;
+  return value;
+}
 
 // Returns the directory of a process, for files in it that have no reader here.
 std::string Directory(uint32_t pid, const std::string& root = kRoot);

@@ -1,6 +1,5 @@
 // `jprof calibrate`: trains, stores and prints a calibration table for one JVM.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -21,6 +20,7 @@
 #include "record/place/recording_summary.h"
 #include "record/run/interrupt_cost.h"
 #include "record/run/interruption.h"
+#include "record/run/status_line.h"
 #include "reports/combined/refit_report.h"
 
 namespace jprof::cli {
@@ -36,24 +36,20 @@ struct CalibrateArguments {
   std::vector<std::string> check;
 };
 
-void ShowProgress(int done, int total, std::string_view step) {
-  const std::string line = fmt::format("calibrating: run {} of {} ({})", done + 1, total, step);
-  if (isatty(STDERR_FILENO)) {
-    fmt::print(stderr, "\r\x1b[K{}", line);
-  } else {
-    fmt::print(stderr, "{}\n", line);
-  }
+void ShowRun(int done, int total, std::string_view step, record::StatusLine& line) {
+  const std::string text = fmt::format("calibrating: run {} of {} ({})", done + 1, total, step);
+  if (record::StatusLine::IsShown()) return line.Show(text);
+  fmt::print(stderr, "{}\n", text);
   std::fflush(stderr);
 }
 
-void EndProgress() {
-  if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\x1b[K");
-}
-
 Result<int> TrainAndPrint(calibrate::Plan plan, const record::CalibrationRequest& request) {
-  plan.progress = ShowProgress;
+  record::StatusLine line;
+  plan.progress = [&line](int done, int total, std::string_view step) {
+    ShowRun(done, total, step, line);
+  };
   const auto done = record::Calibrate(plan, request);
-  EndProgress();
+  line.End();
   if (!done) return std::unexpected(done.error());
   reports::Output out(stdout);
   PrintCalibration(*done, plan, out);

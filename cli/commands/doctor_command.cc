@@ -1,6 +1,5 @@
 // `jprof doctor`: checks the machine and its JVMs.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -10,8 +9,10 @@
 #include "cli/shared/choices.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/json_output.h"
+#include "cli/shared/usage_error.h"
 #include "record/doctor/doctor_summary.h"
 #include "record/run/installation.h"
+#include "record/run/status_line.h"
 #include "record/run/temporary_folder.h"
 
 namespace jprof::cli {
@@ -36,11 +37,6 @@ struct DoctorArguments {
   std::string java, agent, format = "text";
 };
 
-void ShowStep(const std::string& step) {
-  if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\x1b[K{}", step);
-  std::fflush(stderr);
-}
-
 Result<std::vector<record::FoundJvm>> JvmsToTest(const std::string& wanted) {
   if (wanted.empty()) return FindJvms(record::UsualJvmPlaces());
   std::error_code ignored;
@@ -57,7 +53,8 @@ Result<record::DoctorFindings> Examine(const DoctorArguments& arguments) {
   if (!jvms) return std::unexpected(jvms.error());
   const auto agent = record::FindAgent(arguments.agent);
   if (!agent && !arguments.agent.empty()) return std::unexpected(agent.error());
-  ShowStep("checking the machine");
+  record::StatusLine line;
+  line.Show("checking the machine");
   record::DoctorFindings found = {.machine = record::ReadDoctorMachine()};
   std::error_code ignored;
   found.trainers = fs::exists(record::TrainersPath(), ignored);
@@ -70,7 +67,7 @@ Result<record::DoctorFindings> Examine(const DoctorArguments& arguments) {
   if (work.path().empty()) found.why_no_agent = "no temporary folder for tests: set TMPDIR";
   for (const record::FoundJvm& jvm : *jvms) {
     if (work.path().empty()) break;
-    ShowStep(fmt::format("testing {}", jvm.java.string()));
+    line.Show(fmt::format("testing {}", jvm.java.string()));
     found.jvms.push_back(TestJvm(jvm, *agent, work.path()));
   }
   return found;
@@ -100,7 +97,6 @@ Result<int> Doctor(const DoctorArguments& arguments) {
   const auto format = ChooseFormat(arguments.format, kDoctorFormats);
   if (!format) return std::unexpected(format.error());
   const auto found = Examine(arguments);
-  ShowStep("");
   if (!found) return std::unexpected(found.error());
   const DoctorChecks machine = CheckMachine(found->machine),
                      java = CheckJava(*found, time(nullptr)), summary = SummaryOf(*found);

@@ -38,7 +38,8 @@ struct HeapArguments {
 };
 
 // Has the JVM write its heap, which is kept only if -o names a file.
-Result<std::unique_ptr<OpenedHeap>> OpenHeapOf(const HeapArguments& arguments, StepLine& steps) {
+Result<std::unique_ptr<OpenedHeap>> OpenHeapOf(const HeapArguments& arguments,
+                                               record::StatusLine& line) {
   const auto pid = ParsePid(arguments.pid, "jprof ps");
   if (!pid) return std::unexpected(pid.error());
   const auto target = record::FindTarget(*pid);
@@ -49,13 +50,13 @@ Result<std::unique_ptr<OpenedHeap>> OpenHeapOf(const HeapArguments& arguments, S
   const bool keep_references = !arguments.path_to.empty();
   const record::Interruption guard;
   record::HeapDumpFile file(*target);
-  steps.Show(fmt::format("process {} writes its heap", *pid), 0);
+  ShowStep(fmt::format("process {} writes its heap", *pid), 0, line);
   if (auto written = file.Write(arguments.all); !written) return std::unexpected(written.error());
   if (!arguments.out.empty()) {
     if (auto kept = file.Keep(arguments.out); !kept) return std::unexpected(kept.error());
-    return OpenHeap(arguments.out, keep_references, steps);
+    return OpenHeap(arguments.out, keep_references, line);
   }
-  auto opened = OpenHeap(file.path(), keep_references, steps);
+  auto opened = OpenHeap(file.path(), keep_references, line);
   if (opened) (*opened)->heap.path = fmt::format("process {}", *pid);
   return opened;
 }
@@ -127,9 +128,9 @@ Result<void> PrintHeapAllocations(const HeapArguments& arguments, const reports:
 }
 
 Result<void> PrintOneHeap(const HeapArguments& arguments, const reports::HeapReport* report,
-                          const OpenedHeap& opened, StepLine& steps) {
+                          const OpenedHeap& opened, record::StatusLine& line) {
   reports::HeapView view = opened.View();
-  view.progress = [&steps](double share) { steps.Show("reading contents", share); };
+  view.progress = [&line](double share) { ShowStep("reading contents", share, line); };
   std::vector<bool> nodes;
   if (!arguments.path_to.empty()) {
     auto named = NamedNodes(opened.heap, arguments.path_to);
@@ -137,7 +138,7 @@ Result<void> PrintOneHeap(const HeapArguments& arguments, const reports::HeapRep
     nodes = *std::move(named);
   }
   return PrintHeapPaged(arguments, [&](reports::Output& out) -> Result<void> {
-    steps.End();
+    line.End();
     if (!arguments.profile.empty()) return PrintHeapAllocations(arguments, view, out);
     if (!nodes.empty())
       return PrintHeapPath(view, nodes, arguments.path_to, arguments.options, out);
@@ -147,7 +148,7 @@ Result<void> PrintOneHeap(const HeapArguments& arguments, const reports::HeapRep
       out.Print("next      jprof view {}: a map and the tree of what holds the memory\n",
                 ShellWord(profile::CleanText(arguments.file)));
     }
-    steps.End();
+    line.End();
     return {};
   });
 }
@@ -175,14 +176,14 @@ Result<void> Run(HeapArguments arguments) {
   arguments.options.width = arguments.text.Width();
   const auto report = HeapReportFor(arguments);
   if (!report) return std::unexpected(report.error());
-  StepLine steps;
-  auto opened = arguments.pid.empty() ? OpenHeap(arguments.file, !arguments.path_to.empty(), steps)
-                                      : OpenHeapOf(arguments, steps);
+  record::StatusLine line;
+  auto opened = arguments.pid.empty() ? OpenHeap(arguments.file, !arguments.path_to.empty(), line)
+                                      : OpenHeapOf(arguments, line);
   if (!opened) return std::unexpected(opened.error());
-  if (arguments.second.empty()) return PrintOneHeap(arguments, *report, **opened, steps);
-  auto second = OpenHeap(arguments.second, /*keep_references=*/false, steps);
+  if (arguments.second.empty()) return PrintOneHeap(arguments, *report, **opened, line);
+  auto second = OpenHeap(arguments.second, /*keep_references=*/false, line);
   if (!second) return std::unexpected(second.error());
-  steps.End();
+  line.End();
   return PrintHeapPaged(arguments, [&](reports::Output& out) -> Result<void> {
     (*report)->print_change((*opened)->View(), (*second)->View(), arguments.options, out);
     return {};

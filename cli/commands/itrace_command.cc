@@ -1,6 +1,5 @@
 // `jprof itrace`: traces the instructions of threads.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -14,6 +13,7 @@
 #include "options/option_table.h"
 #include "record/itrace/itrace_record.h"
 #include "record/place/recording_summary.h"
+#include "record/run/status_line.h"
 
 namespace jprof::cli {
 namespace {
@@ -23,22 +23,15 @@ class Progress {
  public:
   void operator()(uint64_t instructions, bool began) {
     if (++ticks_ % kEvery != 0) return;
-    shown_ = true;
-    if (began) {
-      fmt::print(stderr, "\rjprof: {:.1f} million instructions ", double(instructions) / 1e6);
-    } else {
-      fmt::print(stderr, "\rjprof: waiting for the begin; Ctrl-C ends this ");
-    }
-    std::fflush(stderr);
+    line_.Show(began ? fmt::format("jprof: {:.1f} million instructions", double(instructions) / 1e6)
+                     : "jprof: waiting for the begin; Ctrl-C ends this");
   }
-  void End() const {
-    if (shown_) fmt::print(stderr, "\r\033[K");
-  }
+  void End() { line_.End(); }
 
  private:
   static constexpr int kEvery = 50;  // ticks, which take a second
   int ticks_ = 0;
-  bool shown_ = false;
+  record::StatusLine line_;
 };
 
 void PrintThread(const itrace::ThreadTotals& thread) {
@@ -80,9 +73,8 @@ Result<int> Itrace(const record::ItraceRequest& request, const Command& command)
   const auto plan = record::PlanItrace(request, command);
   if (!plan) return std::unexpected(plan.error());
   Progress progress;
-  std::function<void(uint64_t, bool)> show;
-  if (isatty(STDERR_FILENO)) show = [&progress](uint64_t n, bool began) { progress(n, began); };
-  const auto summary = record::RecordItrace(*plan, show);
+  const auto summary =
+      record::RecordItrace(*plan, [&progress](uint64_t n, bool began) { progress(n, began); });
   progress.End();
   if (!summary) return std::unexpected(summary.error());
   if (!summary->began) {

@@ -1,6 +1,5 @@
 // `jprof merge`: makes one profile of several.
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <memory>
@@ -13,6 +12,7 @@
 #include "record/place/profile_place.h"
 #include "record/place/recording_summary.h"
 #include "record/run/interruption.h"
+#include "record/run/status_line.h"
 
 namespace jprof::cli {
 namespace {
@@ -51,25 +51,18 @@ std::vector<std::string> InputsOf(const MergeArguments& arguments) {
 class MergeProgress {
  public:
   explicit MergeProgress(size_t total) : total_(total) {}
-  ~MergeProgress() {
-    if (shown_) fmt::print(stderr, "\r\x1b[K");
-  }
-  MergeProgress(const MergeProgress&) = delete;
-  MergeProgress& operator=(const MergeProgress&) = delete;
 
   void Show(size_t done) {
     using namespace std::chrono_literals;
     const auto now = std::chrono::steady_clock::now();
-    if (!isatty(STDERR_FILENO) || (now < last_ + 100ms && done < total_)) return;
+    if (now < last_ + 100ms && done < total_) return;
     last_ = now;
-    shown_ = true;
-    fmt::print(stderr, "\r\x1b[Kmerging: {} of {}", done, total_);
-    std::fflush(stderr);
+    line_.Show(fmt::format("merging: {} of {}", done, total_));
   }
 
  private:
   size_t total_;
-  bool shown_ = false;
+  record::StatusLine line_;
   std::chrono::steady_clock::time_point last_;
 };
 

@@ -1,4 +1,4 @@
-// Opens heap dumps, with the step and its share on a terminal.
+// Opens heap dumps, with progress on a terminal.
 #pragma once
 
 #include <memory>
@@ -7,25 +7,13 @@
 
 #include "common/result.h"
 #include "heap/load/heap.h"
+#include "record/run/status_line.h"
 #include "reports/heap/heap_report.h"
 
 namespace jprof::cli {
 
-// Shows what is being done on stderr if that is a terminal. The line is removed at the end.
-class StepLine {
- public:
-  StepLine() = default;
-  StepLine(const StepLine&) = delete;
-  StepLine& operator=(const StepLine&) = delete;
-  ~StepLine() { End(); }
-
-  // A share of 0 is not shown.
-  void Show(std::string_view step, double share);
-  void End();
-
- private:
-  std::string shown_;
-};
+// Shows a step of work with heap dumps and how much of it is done. A share of 0 is not shown.
+void ShowStep(std::string_view step, double share, record::StatusLine& line);
 
 // A heap and the tree of its dominators.
 struct OpenedHeap {
@@ -38,6 +26,6 @@ struct OpenedHeap {
 
 // Reads a dump. Fails if heap::Load does. `keep_references` keeps what paths are found by.
 Result<std::unique_ptr<OpenedHeap>> OpenHeap(const std::string& path, bool keep_references,
-                                             StepLine& steps);
+                                             record::StatusLine& line);
 
 }  // namespace jprof::cli

@@ -61,12 +61,12 @@ Result<void> WriteOne(const std::string& named, const TableChoice& table, const 
 }
 
 Result<void> WriteHeap(const std::string& dump, const std::string& out) {
-  StepLine steps;
-  const auto opened = OpenHeap(dump, /*keep_references=*/false, steps);
+  record::StatusLine line;
+  const auto opened = OpenHeap(dump, /*keep_references=*/false, line);
   if (!opened) return std::unexpected(opened.error());
-  steps.Show("making the page", 0);
+  ShowStep("making the page", 0, line);
   const reports::ViewData data = reports::ViewOf((*opened)->View());
-  steps.End();
+  line.End();
   return WriteTo(out, [&](reports::Output& to) { return data.Print(to); });
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "heap/graph/id_map.h"
+#include "common/flat_map.h"
 
 namespace jprof::heap {
 
@@ -20,7 +20,7 @@ ObjectIds::ObjectIds(const LazyArray<uint64_t>& ids, uint32_t count) {
 
 // Makes empty chunks, sorted by their keys, with room for all ids.
 void ObjectIds::MakeChunks(const LazyArray<uint64_t>& ids, uint32_t count) {
-  IdMap known;
+  FlatMap known;
   uint32_t last = 0;
   for (uint32_t i = 0; i < count; ++i) {
     const uint64_t key = KeyOf(ids[i]) >> kLowBits;

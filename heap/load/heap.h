@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "common/flat_map.h"
 #include "common/result.h"
 #include "heap/dump/read_dump.h"
 #include "heap/graph/dominators.h"
-#include "heap/graph/id_map.h"
 #include "heap/graph/object_ids.h"
 #include "heap/graph/packed_array.h"
 #include "heap/graph/references.h"
@@ -54,8 +54,8 @@ struct Heap {
   std::vector<std::string> notes;  // what was assumed, in words
 
   std::vector<HeapClass> classes;
-  IdMap class_by_id;
-  IdMap text_by_id;
+  FlatMap class_by_id;
+  FlatMap text_by_id;
   std::vector<std::string_view> texts;
   std::vector<Shape> shapes;
   PackedArray shape_of;  // by object
@@ -65,7 +65,7 @@ struct Heap {
   std::vector<std::pair<size_t, size_t>> segments;  // where records of objects begin and end
   std::vector<Root> roots;
   std::vector<uint32_t> root_nodes;  // those that no thread holds
-  IdMap thread_by_serial;            // index in `roots`
+  FlatMap thread_by_serial;          // index in `roots`
   References references;             // empty once dominators are found, unless kept
   uint64_t dangling = 0;             // references to what the dump does not contain
   DominatorTree tree;
@@ -89,14 +89,14 @@ struct Heap {
   // Returns the node with this id, or kNone.
   uint32_t NodeOf(uint64_t id) const {
     if (const auto object = ids.Find(id)) return class_count() + *object;
-    return class_by_id.Find(id).value_or(kNone);
+    return class_by_id.Get(id, kNone);
   }
   uint64_t IdOf(uint32_t node) const {
     return IsClass(node) ? classes[node].id : ids.IdOf(node - class_count());
   }
   std::string_view TextOf(uint64_t id) const {
-    const auto text = text_by_id.Find(id);
-    return text ? texts[*text] : std::string_view();
+    const uint32_t text = text_by_id.Get(id, kNone);
+    return text != kNone ? texts[text] : std::string_view();
   }
   // Returns the class with this name, as the JVM has it, or kNone.
   uint32_t ClassNamed(std::string_view name) const;

@@ -50,9 +50,9 @@ class Linker : public DumpVisitor {
   void AddRoot(const Root& root) {
     const uint32_t node = heap_.NodeOf(root.id);
     if (node == kNone) return;
-    const auto thread = heap_.thread_by_serial.Find(root.thread);
+    const uint32_t thread = heap_.thread_by_serial.Get(root.thread, kNone);
     const uint32_t owner =
-        IsOfThread(root) && thread ? heap_.NodeOf(heap_.roots[*thread].id) : kNone;
+        IsOfThread(root) && thread != kNone ? heap_.NodeOf(heap_.roots[thread].id) : kNone;
     if (owner != kNone) {
       locals_.emplace_back(owner, node);
     } else {

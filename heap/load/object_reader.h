@@ -25,7 +25,7 @@ struct FieldValue {
 template <typename Visit>
 void ForEachField(const Heap& heap, const InstanceRecord& record, Visit visit) {
   DumpCursor cursor(record.values, heap.header.id_size);
-  uint32_t type = heap.class_by_id.Find(record.class_id).value_or(kNone);
+  uint32_t type = heap.class_by_id.Get(record.class_id, kNone);
   for (; type != kNone && !cursor.empty(); type = heap.classes[type].super) {
     for (const InstanceField& field : heap.classes[type].record.fields) {
       DumpCursor value(cursor.ReadBytes(cursor.SizeOf(field.type)), heap.header.id_size);

@@ -89,7 +89,7 @@ class Surveyor : public DumpVisitor {
   const size_t most_;
   LazyArray<uint64_t> ids_;
   LazyArray<uint32_t> shapes_;
-  IdMap shape_by_key_;
+  FlatMap shape_by_key_;
   std::vector<std::pair<uint32_t, uint64_t>> names_;  // a class and the id of its name
   uint64_t last_id_ = 0;
   uint32_t last_ = kNone;
@@ -99,8 +99,7 @@ class Surveyor : public DumpVisitor {
 // Breaks circles of super classes, which only a damaged dump has.
 void LinkSupers(Heap& heap) {
   for (HeapClass& one : heap.classes)
-    one.super =
-        one.record.super == 0 ? kNone : heap.class_by_id.Find(one.record.super).value_or(kNone);
+    one.super = one.record.super == 0 ? kNone : heap.class_by_id.Get(one.record.super, kNone);
   std::vector<uint32_t> seen_from(heap.classes.size(), kNone);
   for (uint32_t type = 0; type < heap.class_count(); ++type) {
     uint32_t at = type;

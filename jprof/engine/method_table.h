@@ -44,14 +44,20 @@ class MethodSource {
 };
 
 // Describes classes of objects, which are given as addresses of a std::string_view with the name.
+// A signature makes a class another one than that of the same name without it.
 class ClassNames final : public MethodSource {
  public:
+  explicit ClassNames(std::string_view signature = {}) : signature_(signature) {}
   bool Describe(uint64_t name, MethodText* text) override {
     text->class_name = *reinterpret_cast<const std::string_view*>(name);
+    text->signature = signature_;
     text->flags = profile::kMethodClass;
     return true;
   }
   FrameKind Classify(uint64_t) override { return FrameKind::kClass; }
+
+ private:
+  const std::string_view signature_;
 };
 
 inline constexpr profile::MethodId kIgnoredMethod{profile::kMethodMask - 1};  // filtered out

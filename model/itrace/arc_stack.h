@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/tree/flat_map.h"
+#include "common/flat_map.h"
 #include "model/tree/node.h"
 
 namespace jprof::model {

@@ -5,8 +5,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/flat_map.h"
 #include "model/itrace/arc_code.h"
-#include "model/tree/flat_map.h"
 
 namespace jprof::model {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/tree/flat_map.h"
+#include "common/flat_map.h"
 
 namespace jprof::model {
 

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <cstdio>
 
 #include "record/run/print_error.h"
 
@@ -22,24 +21,18 @@ void RunProgress::Begin(const std::string& how) {
   ++number_;
   how_ = how;
   begin_ = std::chrono::steady_clock::now();
-  rewrites_ = isatty(STDERR_FILENO) != 0 && isatty(STDOUT_FILENO) == 0;
+  rewrites_ = StatusLine::IsShown() && isatty(STDOUT_FILENO) == 0;
   if (!rewrites_) PrintError(Text(0));
   Look();
 }
 
 void RunProgress::Look() {
-  if (!rewrites_) return;
-  std::string text = Text(std::floor(Elapsed()));
-  if (text == shown_) return;
-  fmt::print(stderr, "\r\x1b[Kjprof: {}", text);
-  std::fflush(stderr);
-  shown_ = std::move(text);
+  if (rewrites_) line_.Show("jprof: " + Text(std::floor(Elapsed())));
 }
 
 void RunProgress::End() {
   past_ += Elapsed();
-  if (!shown_.empty()) fmt::print(stderr, "\r\x1b[K");
-  shown_.clear();
+  line_.End();
 }
 
 std::string RunProgress::Text(double seconds) const {

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <string>
 
+#include "record/run/status_line.h"
+
 namespace jprof::record {
 
 // Returns "8 s", "3 min 20 s" or "2 h 5 min".
@@ -31,9 +33,10 @@ class RunProgress {
   size_t runs_;
   bool at_most_;
   bool rewrites_ = false;
+  StatusLine line_;
   size_t number_ = 0;  // of this run, from 1
   double past_ = 0;    // seconds of the runs before
-  std::string how_, shown_;
+  std::string how_;
   std::chrono::steady_clock::time_point begin_;
 };
 

@@ -2,15 +2,14 @@
 
 #include <fmt/format.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "calibrate/train/machine_store.h"
 #include "ptm/interrupt_cost.h"
 #include "ptm/machine.h"
 #include "ptm/sampling_rate.h"
+#include "record/run/status_line.h"
 
 namespace jprof::record {
 namespace {
@@ -25,20 +24,6 @@ calibrate::Fingerprint ThisMachine() {
           {"virtual", machine.virtual_machine ? "yes" : "no"}};
 }
 
-class Progress {
- public:
-  explicit Progress(const char* line) : shown_(isatty(STDERR_FILENO)) {
-    if (shown_) fmt::print(stderr, "\r\x1b[K{}", line);
-    std::fflush(stderr);
-  }
-  ~Progress() {
-    if (shown_) fmt::print(stderr, "\r\x1b[K");
-  }
-
- private:
-  bool shown_;
-};
-
 }  // namespace
 
 std::optional<uint64_t> KnownInterruptNanos() {
@@ -48,7 +33,8 @@ std::optional<uint64_t> KnownInterruptNanos() {
 }
 
 Result<uint64_t> MeasureAndKeepInterruptNanos() {
-  const Progress progress("measuring the cost of an interrupt on this machine, once");
+  StatusLine line;
+  line.Show("jprof: measuring the cost of an interrupt on this machine, once");
   const auto ns = ptm::MeasureInterruptNanos();
   if (ns) (void)calibrate::SaveInterruptNanos(ThisMachine(), *ns);
   return ns;

@@ -56,23 +56,6 @@ jboolean JNICALL AddEdge(JNIEnv*, jclass, jint kind, jlong from, jlong to, jint 
                          .time_ns = time});
 }
 
-// Describes the locks of a class to the table of methods.
-class LockClass final : public engine::MethodSource {
- public:
-  LockClass(std::string_view name, LockKind kind) : name_(name), kind_(kind) {}
-  bool Describe(uint64_t, engine::MethodText* text) override {
-    text->class_name = name_;
-    if (kind_ != LockKind::kMonitor) text->signature = EntryOf(kind_).name;
-    text->flags = profile::kMethodClass;
-    return true;
-  }
-  FrameKind Classify(uint64_t) override { return FrameKind::kWoven; }
-
- private:
-  const std::string_view name_;
-  const LockKind kind_;
-};
-
 }  // namespace
 
 Result<std::unique_ptr<Locks>> Locks::Open(jvmtiEnv* jvmti, engine::Session& session, bool lite) {
@@ -136,8 +119,10 @@ void Locks::End(JNIEnv* jni) {
 jint Locks::IdOf(JNIEnv*, jclass type, LockKind kind) const {
   JvmtiString signature(jvmti_);
   if (jvmti_->GetClassSignature(type, signature.out(), nullptr) != JVMTI_ERROR_NONE) return 0;
-  LockClass source(InternalName(signature.view()), kind);
-  return static_cast<jint>(IndexOf(session_.methods().Find(source, 0).id));
+  const std::string_view name = InternalName(signature.view());
+  engine::ClassNames source(kind == LockKind::kMonitor ? std::string_view() : EntryOf(kind).name);
+  return static_cast<jint>(
+      IndexOf(session_.methods().Find(source, reinterpret_cast<uint64_t>(&name)).id));
 }
 
 uint32_t Locks::NodeAt(jlong place) const {

@@ -21,6 +21,18 @@ export interface ColumnSource {
   unfiltered: Tree;                  // the whole that shares refer to
 }
 
+/** What a table is sorted by. */
+export interface Sort {
+  key: string;
+  down: boolean;
+}
+
+/** Returns how a table is sorted after a click on the head of a column: names begin with the first,
+ *  values with the largest, and a second click reverses the order. */
+export function sortAfterClick(sort: Sort, key: string, isText: boolean): Sort {
+  return { key, down: key === sort.key ? !sort.down : !isText };
+}
+
 function numeric(key: string, title: string, help: string, value: ArrayLike<number>,
                  text: (id: number) => string, least = 5.5): ValueColumn {
   return { key, title, help, width: widthOf(title, least), value, text };

@@ -1,6 +1,6 @@
 // Shows allocated objects by class, and the contexts that allocate the selected class.
 
-import { sortIds, widthOf, type ValueColumn } from "../columns.js";
+import { sortAfterClick, sortIds, widthOf, type ValueColumn } from "../columns.js";
 import { button, el } from "../dom.js";
 import { formatPercent, formatValue } from "../model/format.js";
 import type { MethodTable } from "../model/methods.js";
@@ -24,7 +24,7 @@ export class ClassesView implements View {
   constructor(private readonly context: Context, host: HTMLElement) {
     this.table = new Table("grid", "Classes of allocated objects", {
       sort: (key) => {
-        this.sort = { key, down: key === this.sort.key ? !this.sort.down : key !== "name" };
+        this.sort = sortAfterClick(this.sort, key, key === "name");
         this.list();
       },
       select: (entry) => context.store.set({ method: this.methods.ids[entry]!, row: -1 }),

@@ -5,7 +5,7 @@ import { el } from "../dom.js";
 import {
   formatError, formatPercent, formatUncertain, formatValue, INTERVAL, ofAlone, signed,
 } from "../model/format.js";
-import { sortIds, widthOf, type ValueColumn } from "../columns.js";
+import { sortAfterClick, sortIds, widthOf, type ValueColumn } from "../columns.js";
 import { contexts, type ContextRow } from "../model/methods.js";
 import { Table } from "../table.js";
 import type { Changed } from "../model/state.js";
@@ -21,7 +21,7 @@ export class ContextsView implements View {
   constructor(private readonly context: Context, host: HTMLElement) {
     this.table = new Table("grid", "Contexts of the selected method", {
       sort: (key) => {
-        this.sort = { key, down: key === this.sort.key ? !this.sort.down : key !== "path" };
+        this.sort = sortAfterClick(this.sort, key, key === "path");
         this.list();
       },
       select: (i) => selectRow(context, this.rows[i]!.row),

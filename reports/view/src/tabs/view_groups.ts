@@ -1,6 +1,6 @@
 // Shows the objects of a heap summed by class, package or loader.
 
-import { sortIds, widthOf, type ValueColumn } from "../columns.js";
+import { sortAfterClick, sortIds, widthOf, type ValueColumn } from "../columns.js";
 import { el, select } from "../dom.js";
 import { formatPercent, formatValue } from "../model/format.js";
 import type { Groups } from "../model/heap.js";
@@ -82,7 +82,7 @@ export class GroupsView implements View {
   }
 
   private sortBy(key: string): void {
-    this.sort = { key, down: key === this.sort.key ? !this.sort.down : key !== "name" };
+    this.sort = sortAfterClick(this.sort, key, key === "name");
     this.list();
   }
 

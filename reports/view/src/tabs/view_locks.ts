@@ -1,6 +1,6 @@
 // Shows the locks of a program: the table of JLM, who waits for whom, and contradicting orders.
 
-import { sortIds, widthOf, type ValueColumn } from "../columns.js";
+import { sortAfterClick, sortIds, widthOf, type Sort, type ValueColumn } from "../columns.js";
 import { button, el } from "../dom.js";
 import { formatPercent, formatValue } from "../model/format.js";
 import {
@@ -27,12 +27,12 @@ class ItemTable<T> {
 
   constructor(label: string, events: Pick<TableEvents, "select">,
               private readonly made: (items: T[]) => ValueColumn[],
-              private sort: { key: string; down: boolean }) {
+              private sort: Sort) {
     this.table = new Table("grid", label, {
       ...events,
       sort: (key) => {
         const isText = this.columns.find((one) => one.key === key)!.value === null;
-        this.sort = { key, down: key === this.sort.key ? !this.sort.down : !isText };
+        this.sort = sortAfterClick(this.sort, key, isText);
         this.list();
       },
     });

@@ -1,6 +1,6 @@
 // Shows the flat list of methods, with the callers and callees of the selected one.
 
-import { sortIds, valueColumns, widthOf, type ValueColumn } from "../columns.js";
+import { sortAfterClick, sortIds, valueColumns, widthOf, type ValueColumn } from "../columns.js";
 import { button, el } from "../dom.js";
 import { formatPercent, formatValue } from "../model/format.js";
 import { edges, type Edge, type MethodTable } from "../model/methods.js";
@@ -90,7 +90,7 @@ export class MethodsView implements View {
   }
 
   private sortBy(key: string): void {
-    this.sort = { key, down: key === this.sort.key ? !this.sort.down : key !== "name" };
+    this.sort = sortAfterClick(this.sort, key, key === "name");
     this.table.setSorted(this.sort.key, this.sort.down);
     this.list();
   }

@@ -1,6 +1,6 @@
 // Shows the call tree as a table: rows open and close, siblings sort by any column.
 
-import { sortIds, valueColumns, type ValueColumn } from "../columns.js";
+import { sortAfterClick, sortIds, valueColumns, type ValueColumn } from "../columns.js";
 import { button, el } from "../dom.js";
 import { openMenu } from "../menu.js";
 import { Table } from "../table.js";
@@ -113,7 +113,7 @@ export class TreeView implements View {
   }
 
   private sortBy(key: string): void {
-    this.sort = { key, down: key === this.sort.key ? !this.sort.down : key !== "name" };
+    this.sort = sortAfterClick(this.sort, key, key === "name");
     this.table.setSorted(this.sort.key, this.sort.down);
     this.unsort();
     this.list();

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace jprof::model {
+namespace jprof {
 
 class FlatMap {
  public:
@@ -17,6 +17,14 @@ class FlatMap {
   uint32_t Get(uint64_t key, uint32_t other) const {
     const uint32_t value = slots_[At(key)].value;
     return value == kNone ? other : value;
+  }
+
+  // Returns the value of `key`, which becomes `otherwise` if the key is new. Requires that
+  // `otherwise` is not kNone.
+  uint32_t FindOrAdd(uint64_t key, uint32_t otherwise) {
+    uint32_t& value = (*this)[key];
+    if (value == kNone) value = otherwise;
+    return value;
   }
 
   // Returns the value of `key`, or kNone for a new one, which must be set before the next call.
@@ -60,4 +68,4 @@ class FlatMap {
   size_t used_ = 0;
 };
 
-}  // namespace jprof::model
+}  // namespace jprof
