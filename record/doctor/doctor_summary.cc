@@ -95,7 +95,7 @@ DoctorChecks CheckJava(const DoctorFindings& f, std::time_t now) {
 DoctorChecks SummaryOf(const DoctorFindings& f) {
   return {Counting(f),         Stacks(f),
           Calibration(f),      Tprof(f.machine),
-          Counters(f.machine), {.name = "report, compare, info, a2n", .detail = "yes"}};
+          Counters(f.machine), {.name = "report, compare, info, heap, a2n", .detail = "yes"}};
 }
 
 }  // namespace jprof::record
