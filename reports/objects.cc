@@ -44,8 +44,13 @@ std::string ShownName(const ObjectRow& row) {
   model::Names& names = row.forest.names;
   const std::string mark = row.of == nullptr ? "" : "  < ";
   if (row.sum.method == profile::kRootMethod) return mark + kOutside;
-  return mark + names.Mark(row.sum.method, row.sum.type, false) +
-         std::string(names.In(row.options.names, row.sum.method));
+  std::string name = mark + names.Mark(row.sum.method, row.sum.type, false) +
+                     std::string(names.In(row.options.names, row.sum.method));
+  if (row.sum.program_bytes <= 0 || row.sum.values.empty()) return name;
+  const double share = model::PercentOf(static_cast<double>(row.sum.program_bytes),
+                                        static_cast<double>(row.sum.values.front()));
+  return fmt::format("{}, {:.0f} % of it in {}", name, share,
+                     names.In(row.options.names, row.sum.program_method));
 }
 
 // What a report is about: `rank` is the number by which rows are sorted, and of which text shows
@@ -133,6 +138,14 @@ ObjectColumns ColumnsOfObjects(const ObjectReport& report, const model::Forest& 
   });
   columns.Add(kCsv | kJson, {"method"}, [](const ObjectRow& row) {
     return row.of != nullptr ? Value::Text(NameOf(row.forest, row.sum)) : Value::Missing();
+  });
+  const auto has_program = [](const ObjectRow& row) { return row.sum.program_bytes > 0; };
+  columns.Add(kCsv | kJson, {"program_method"}, [has_program](const ObjectRow& row) {
+    if (!has_program(row)) return Value::Missing();
+    return Value::Text(row.forest.names.Of(row.sum.program_method));
+  });
+  columns.Add(kCsv | kJson, {"program_bytes"}, [has_program](const ObjectRow& row) {
+    return has_program(row) ? Value::Signed(row.sum.program_bytes) : Value::Missing();
   });
   return columns;
 }

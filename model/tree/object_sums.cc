@@ -1,8 +1,11 @@
 #include "model/tree/object_sums.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <unordered_map>
 
+#include "model/tree/program_rows.h"
 #include "profile/files/object_metrics.h"
 
 namespace jprof::model {
@@ -68,6 +71,36 @@ void AddRow(const Forest& forest, const Removed& removed, size_t row, ObjectSum&
     Add(sum.values[m], forest.rows.cell(row, m).raw);
 }
 
+// Adds up, for each method that allocates a class, the bytes by the method of the program.
+class ProgramMethods {
+ public:
+  explicit ProgramMethods(const Forest& forest) : forest_(forest), rows_(forest) {}
+
+  // Adds the row of a class, which the method `caller` of the class `place` allocates.
+  void AddRow(size_t place, size_t caller, size_t row) {
+    const NodeIndex above = rows_.Above(forest_.rows.rows[row].parent);
+    if (above == kNoNode || forest_.metric_count() == 0) return;
+    const profile::MethodId method = forest_.rows.rows[above].method;
+    if (method == profile::kRootMethod) return;
+    Add(bytes_[{place, caller, method}], forest_.rows.cell(row, 0).raw);
+  }
+  // Sets the largest of each method. Of equal ones it is the method with the lowest number.
+  void Set(std::vector<ObjectSum>& classes) const {
+    for (const auto& [key, bytes] : bytes_) {
+      const auto& [place, caller, method] = key;
+      ObjectSum& sum = classes[place].callers[caller];
+      if (bytes <= sum.program_bytes) continue;
+      sum.program_method = method;
+      sum.program_bytes = bytes;
+    }
+  }
+
+ private:
+  const Forest& forest_;
+  ProgramRows rows_;
+  std::map<std::tuple<size_t, size_t, profile::MethodId>, int64_t> bytes_;
+};
+
 }  // namespace
 
 bool HasObjects(const Forest& forest) {
@@ -109,6 +142,7 @@ int64_t UnseenOf(const Forest& forest) {
 
 std::vector<ObjectSum> SumByClass(const Forest& forest, const Rank& rank) {
   const Removed removed(forest);
+  ProgramMethods programs(forest);
   const std::vector<Row>& rows = forest.rows.rows;
   std::vector<ObjectSum> classes;
   Sums places(classes);
@@ -126,7 +160,9 @@ std::vector<ObjectSum> SumByClass(const Forest& forest, const Rank& rank) {
         caller_of[place].try_emplace(IndexOf(caller.method), callers.size());
     if (is_new) callers.push_back({.method = caller.method, .type = caller.type});
     AddRow(forest, removed, i, callers[found->second]);
+    programs.AddRow(place, found->second, i);
   }
+  programs.Set(classes);
   SortSums(classes, rank);
   return classes;
 }

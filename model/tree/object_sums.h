@@ -38,6 +38,10 @@ struct ObjectSum {
   int64_t removed = 0;             // objects that were asked for and not allocated; and the
   int64_t without_new = 0;         // opposite; each is summed over the contexts
   std::vector<ObjectSum> callers;  // of a class
+  // Of a method of the JDK that allocates a class: the method of the program that had most bytes
+  // allocated so (model/tree/program_rows.h), and these bytes. kRootMethod: there is none.
+  profile::MethodId program_method = profile::kRootMethod;
+  int64_t program_bytes = 0;
 };
 
 // Returns the classes, and the methods of each, in descending order of what `rank` returns.

@@ -23,13 +23,53 @@ std::string BehindHead(const std::string& text) { return text.substr(text.find("
 TEST(ObjectsReport, HasEachClassWithTheMethodsThatAllocateIt) {
   const Printed csv = PrintOf(DemoObjects(), "objects", {.format = Format::kCsv});
   EXPECT_EQ(csv.text,
-            "bytes,objects,contexts,class,method\n"
-            "4000,50,1,[C,\n"
-            "4000,50,1,[C,Demo.work(I)I\n"
-            "2448,102,2,Demo$Point,\n"
-            "2400,100,1,Demo$Point,Demo.work(I)I\n"
-            "48,2,1,Demo$Point,Demo.main([Ljava/lang/String;)V\n"
-            "72,0,1,(not seen by the probe),\n");
+            "bytes,objects,contexts,class,method,program_method,program_bytes\n"
+            "4000,50,1,[C,,,\n"
+            "4000,50,1,[C,Demo.work(I)I,,\n"
+            "2448,102,2,Demo$Point,,,\n"
+            "2400,100,1,Demo$Point,Demo.work(I)I,,\n"
+            "48,2,1,Demo$Point,Demo.main([Ljava/lang/String;)V,,\n"
+            "72,0,1,(not seen by the probe),,,\n");
+}
+
+// A profile whose arrays are allocated by a method of the JDK, which other methods of the JDK call
+// for the program: 1,000 bytes outside of it, 3,000 in main, and in work 5,000 and 1,000.
+SampledProfile ArraysOfTheJdk() {
+  SampledProfile demo(
+      R"({"name":"bytes","unit":"bytes","scale":1,"kind":"exact"},
+         {"name":"objects","unit":"objects","scale":1,"kind":"exact"})",
+      2);
+  profile::SyntheticProfile& made = demo.made;
+  made.meta.replace(made.meta.find("scs"), 3, "objects");
+  const profile::MethodId main = made.AddMethod("Demo", "main", "([Ljava/lang/String;)V");
+  const profile::MethodId work = made.AddMethod("Demo", "work", "(I)I");
+  const profile::MethodId string = made.AddMethod("java/lang/String", "getBytes", "()[B");
+  const profile::MethodId copy = made.AddMethod("java/util/Arrays", "copyOf", "([BI)[B");
+  const profile::MethodId bytes = made.AddMethod("[B", "", "", profile::kMethodClass);
+  const size_t thread = made.AddThread("main", 100);
+  using enum FrameKind;
+  demo.Sample(thread, {{copy, kWoven}, {bytes, kClass}}, {1000, 1});
+  demo.Sample(thread, {{main, kWoven}, {copy, kWoven}, {bytes, kClass}}, {3000, 1});
+  demo.Sample(thread, {{main, kWoven}, {work, kWoven}, {copy, kWoven}, {bytes, kClass}}, {5000, 1});
+  demo.Sample(thread,
+              {{main, kWoven}, {work, kWoven}, {string, kWoven}, {copy, kWoven}, {bytes, kClass}},
+              {1000, 1});
+  return demo;
+}
+
+TEST(ObjectsReport, NamesTheMethodOfTheProgramForWhichTheJdkAllocates) {
+  const Printed text = PrintOf(ArraysOfTheJdk(), "objects", {});
+  EXPECT_EQ(
+      BehindHead(text.text),
+      "    %             AB             AO    CTX NAME\n"
+      "100.0          10000              4      4 --byte[]\n"
+      "100.0          10000              4      4   < W:java.util.Arrays.copyOf(byte[], int), "
+      "60 % of it in Demo.work(int)\n");
+  const Printed csv = PrintOf(ArraysOfTheJdk(), "objects", {.format = Format::kCsv});
+  EXPECT_EQ(csv.text,
+            "bytes,objects,contexts,class,method,program_method,program_bytes\n"
+            "10000,4,4,[B,,,\n"
+            "10000,4,4,[B,java.util.Arrays.copyOf([BI)[B,Demo.work(I)I,6000\n");
 }
 
 TEST(ObjectsReport, ShowsWhatWasNotSeenHoweverLittleItIs) {
@@ -47,12 +87,13 @@ TEST(ObjectsReport, ShowsWhatWasNotSeenHoweverLittleItIs) {
 TEST(RemovedReport, ComparesWhatIsAskedForWithWhatIsAllocated) {
   const Printed csv = PrintOf(RemovedObjects(), "removed", {.format = Format::kCsv});
   EXPECT_EQ(csv.text,
-            "bytes,objects,asked,removed,without_new,contexts,class,method\n"
-            "0,0,6000000000,6000000000,0,1,Demo$Gone,\n"
-            "0,0,6000000000,6000000000,0,1,Demo$Gone,Demo.work(I)I\n"
-            "768,32,110,98,20,2,Demo$Point,\n"
-            "48,2,100,98,0,1,Demo$Point,Demo.work(I)I\n"
-            "720,30,10,0,20,1,Demo$Point,Demo.load()V\n");
+            "bytes,objects,asked,removed,without_new,contexts,class,method,program_method,"
+            "program_bytes\n"
+            "0,0,6000000000,6000000000,0,1,Demo$Gone,,,\n"
+            "0,0,6000000000,6000000000,0,1,Demo$Gone,Demo.work(I)I,,\n"
+            "768,32,110,98,20,2,Demo$Point,,,\n"
+            "48,2,100,98,0,1,Demo$Point,Demo.work(I)I,,\n"
+            "720,30,10,0,20,1,Demo$Point,Demo.load()V,,\n");
   const Printed text = PrintOf(RemovedObjects(), "removed", {});
   EXPECT_NE(text.text.find("6000000098 objects were asked for by `new` and not allocated; 20 were "
                            "allocated without `new`"),
@@ -64,7 +105,8 @@ TEST(RemovedReport, ComparesWhatIsAskedForWithWhatIsAllocated) {
 TEST(RemovedReport, OtherReportsHaveItAsAMetric) {
   const Printed csv = PrintOf(RemovedObjects(), "objects", {.format = Format::kCsv});
   EXPECT_TRUE(
-      csv.text.starts_with("bytes,objects,asked,contexts,class,method\n768,32,110,2,Demo$Point,\n"))
+      csv.text.starts_with("bytes,objects,asked,contexts,class,method,program_method,"
+                           "program_bytes\n768,32,110,2,Demo$Point,,,\n"))
       << csv.text;
   const Printed tree =
       PrintOf(RemovedObjects(), "log-rt", {.all = true, .names = model::NameForm::kJvm});
