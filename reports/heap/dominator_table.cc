@@ -106,8 +106,10 @@ void PrintDominators(const HeapView& view, const HeapOptions& options, Output& o
       options.top == 0u ? DominatorRows(view, options.depth, 0).Collect()
                         : RowsFitting(view, options.depth, options.top.value_or(screen));
   Columns<DominatorRow> columns = DominatorColumns(view, options);
-  const Layout layout = {
-      .head = HeapHead(view.heap), .rows = "dominators", .legend = kDominatorLegend};
+  const Layout layout = {.head = HeapHead(view.heap),
+                         .rows = "dominators",
+                         .is_prose = true,
+                         .legend = kDominatorLegend};
   WriteHeapRows(columns, rows, layout, options, out);
 }
 
@@ -115,7 +117,7 @@ void PrintLargest(const HeapView& view, const HeapOptions& options, size_t rows,
   std::vector<DominatorRow> largest = RowsFitting(view, 1, rows);
   largest.resize(std::min(largest.size(), rows));
   Columns<DominatorRow> columns = DominatorColumns(view, options);
-  WriteHeapRows(columns, largest, {}, options, out);
+  WriteHeapRows(columns, largest, {.is_prose = true}, options, out);
 }
 
 }  // namespace jprof::reports

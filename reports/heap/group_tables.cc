@@ -147,6 +147,7 @@ void PrintGroups(const HeapView& view, const GroupKind& kind, const HeapOptions&
   Columns<GroupSum> columns = GroupColumns(view, kind, options);
   const Layout layout = {.head = with_head ? HeapHead(view.heap) : Section(),
                          .rows = kind.rows,
+                         .is_prose = &kind == &kLoaderGroups,
                          .legend = kGroupLegend};
   WriteHeapRows(columns, GroupSumsOf(view, kind), layout, options, out);
 }
@@ -165,6 +166,7 @@ void PrintGroupChange(const HeapView& before, const HeapView& after, const Group
                                         HeapHeadJson(after.heap, "after", json);
                                       }},
                          .rows = kind.rows,
+                         .is_prose = &kind == &kLoaderGroups,
                          .legend = kChangeLegend};
   WriteHeapRows(columns, GroupChangesOf(before, after, kind), layout, options, out);
 }

@@ -98,7 +98,8 @@ Result<void> PrintHeapPath(const HeapView& view, const std::vector<bool>& nodes,
   Columns<PathRow> columns = PathColumns(view.heap, options);
   HeapOptions all = options;
   all.top = options.top.value_or(0);
-  const Layout layout = {.head = HeapHead(view.heap), .rows = "path", .legend = kPathLegend};
+  const Layout layout = {
+      .head = HeapHead(view.heap), .rows = "path", .is_prose = true, .legend = kPathLegend};
   WriteHeapRows(columns, PathRowsOf(*path), layout, all, out);
   return {};
 }

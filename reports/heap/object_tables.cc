@@ -70,7 +70,8 @@ void PrintSuspects(const HeapView& view, const HeapOptions& options, Output& out
   AddMadeText(columns, kPeople, "SUSPECT",
               [text](const Suspect& one) { return profile::CleanText(text(one)); });
   AddMadeText(columns, kCsv | kJson, "text", text);
-  const Layout layout = {.head = HeapHead(heap), .rows = "suspects", .legend = kSuspectLegend};
+  const Layout layout = {
+      .head = HeapHead(heap), .rows = "suspects", .is_prose = true, .legend = kSuspectLegend};
   WriteHeapRows(columns, FindSuspects(heap, view.children, kSuspectShare), layout, options, out);
 }
 
@@ -91,7 +92,8 @@ void PrintDuplicates(const HeapView& view, const HeapOptions& options, Output& o
   });
   AddMadeText(columns, kCsv | kJson, "contents",
               [&heap](const Duplicate& one) { return ContentsOf(heap, one.node); });
-  const Layout layout = {.head = HeapHead(heap), .rows = "duplicates", .legend = kDuplicateLegend};
+  const Layout layout = {
+      .head = HeapHead(heap), .rows = "duplicates", .is_prose = true, .legend = kDuplicateLegend};
   WriteHeapRows(columns, FindDuplicates(heap, view.progress), layout, options, out);
 }
 

@@ -23,6 +23,12 @@ bool IsJava(std::string_view name) {
          !name.starts_with("T:");
 }
 
+// Returns the end of the indentation, which takes at most half of the room, and what fits of a name.
+std::string Indented(std::string_view indentation, std::string_view name, size_t room) {
+  const size_t used = std::min(indentation.size(), room / 2);
+  return std::string(indentation.substr(indentation.size() - used)) + Cut(name, room - used);
+}
+
 void DropCaller(std::string& text) {
   if (const size_t at = text.find(" < "); at != text.npos) text.resize(at);
 }
@@ -64,15 +70,20 @@ std::string Cut(std::string_view text, size_t room) {
 std::string Fitted(std::string_view text, size_t room) {
   if (Cells(text) <= room) return std::string(text);
   const size_t begin = BeginOfName(text);
-  const std::string before(
-      text.substr(begin - std::min(begin, room / 2), std::min(begin, room / 2)));
   std::string name(text.substr(begin));
-  const auto is_long = [&] { return before.size() + Cells(name) > room; };
+  const auto is_long = [&, before = std::min(begin, room / 2)] {
+    return before + Cells(name) > room;
+  };
   if (is_long()) DropCaller(name);
   if (is_long() && IsJava(name)) DropArguments(name);
   if (is_long() && IsJava(name)) ShortenPackages(name);
-  if (before.size() + Cells(name) <= room) return before + name;
-  return before + Cut(name, room - std::min(room, before.size()));
+  return Indented(text.substr(0, begin), name, room);
+}
+
+std::string FittedProse(std::string_view text, size_t room) {
+  if (Cells(text) <= room) return std::string(text);
+  const size_t begin = std::min(text.find_first_not_of(' '), text.size());
+  return Indented(text.substr(0, begin), text.substr(begin), room);
 }
 
 size_t RoomBehind(size_t used, size_t width) {

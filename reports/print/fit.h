@@ -16,6 +16,10 @@ std::string Cut(std::string_view text, size_t room);
 // without its end ("..."). The indentation takes at most half of them.
 std::string Fitted(std::string_view text, size_t room);
 
+// Returns a text that is not a name with at most `room` cells: without its end ("..."). The
+// indentation takes at most half of them.
+std::string FittedProse(std::string_view text, size_t room);
+
 // Returns the cells for a name behind `used` ones in a line of `width`: a few at least, however
 // narrow the terminal is.
 size_t RoomBehind(size_t used, size_t width);

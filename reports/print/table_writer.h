@@ -30,6 +30,7 @@ struct Layout {
   bool heading = true;                      // in CSV, the first line has the names of the columns
   int gap = 1;                              // in text, blanks between columns
   size_t width = 0;                         // in text, cells of a line; 0 for any
+  bool is_prose = false;                    // in text, the last column is not a name (fit.h)
   std::span<const ColumnHelp> legend = {};  // in text, what explains the columns after the rows
 };
 

@@ -74,7 +74,8 @@ class TextWriter : public TableWriter {
   }
   // Prints the last value of a row, which has no width.
   void Name(std::string_view text) {
-    if (layout_.width > 0) return out_.Text(Fitted(text, RoomBehind(used_, layout_.width)));
+    const auto fitted = layout_.is_prose ? FittedProse : Fitted;
+    if (layout_.width > 0) return out_.Text(fitted(text, RoomBehind(used_, layout_.width)));
     if (text.size() > kShownText) return out_.Text(Shortened(text));
     out_.Text(text);
   }

@@ -120,6 +120,13 @@ class Heap(unittest.TestCase):
         self.assertIn("more: --top 0 shows all)", text)
         self.assertIn("RETAINED  ", self.heap("app.hprof", "--report", "histogram", "--legend"))
 
+    def test_narrow_text_keeps_the_dots_of_numbers(self):
+        text = self.heap("app.hprof", "--report", "suspects", "--width", "80")
+        self.assertRegex(text, r"class app.Cache holds \d\.\d\d kB.*\.\.\.\n")
+        for report in REPORTS:
+            lines = self.heap("app.hprof", "--report", report, "--width", "60").splitlines()
+            self.assertLessEqual(max(len(line) for line in lines[5:]), 60, (report, lines))
+
     def test_compressed(self):
         whole = heap_made.small()
         members = gzip.compress(whole[:3000]) + gzip.compress(whole[3000:])

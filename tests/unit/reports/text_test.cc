@@ -78,6 +78,14 @@ TEST(Fitted, LosesWhatIsNeededLeast) {
   EXPECT_EQ(Fitted("T:com.acme.pool.Worker 1 (tid 77)", 20), "T:com.acme.pool.W...");
 }
 
+// Dots of numbers and sentences end no packages, and parentheses enclose no arguments.
+TEST(FittedProse, LosesTheEnd) {
+  const std::string text = "  100 java.lang.String of 4.80 kB < 5.00 kB (most)";
+  EXPECT_EQ(FittedProse(text, 80), text);
+  EXPECT_EQ(FittedProse(text, 40), "  100 java.lang.String of 4.80 kB < 5...");
+  EXPECT_EQ(FittedProse(std::string(60, ' ') + "byte[]", 20), std::string(10, ' ') + "byte[]");
+}
+
 // Whatever the text, the result has room, is the beginning of UTF-8 characters, and keeps a part of
 // the name however deep it is indented.
 TEST(Fitted, AnyTextFits) {
@@ -89,12 +97,13 @@ TEST(Fitted, AnyTextFits) {
     for (size_t left = random() % 40; left > 0; --left)
       text += letters[random() % std::size(letters)];
     const size_t room = random() % 50;
-    const std::string fitted = Fitted(text, room);
-    ASSERT_LE(Cells(fitted), room) << '"' << text << "\" " << room;
-    if (Cells(text) <= room) {
-      ASSERT_EQ(fitted, text);
+    for (const std::string& fitted : {Fitted(text, room), FittedProse(text, room)}) {
+      ASSERT_LE(Cells(fitted), room) << '"' << text << "\" " << room;
+      if (Cells(text) <= room) {
+        ASSERT_EQ(fitted, text);
+      }
+      ASSERT_TRUE(fitted.empty() || (fitted.front() & 0xc0) != 0x80) << fitted;
     }
-    ASSERT_TRUE(fitted.empty() || (fitted.front() & 0xc0) != 0x80) << fitted;
   }
 }
 
