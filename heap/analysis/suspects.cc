@@ -9,11 +9,6 @@
 namespace jprof::heap {
 namespace {
 
-std::span<const uint32_t> ChildrenOf(const DominatorChildren& children, uint32_t node) {
-  const auto [first, last] = children.Of(node);
-  return {first, last};
-}
-
 uint32_t LargestOf(const Heap& heap, std::span<const uint32_t> nodes) {
   uint32_t largest = kNone;
   for (const uint32_t node : nodes)
@@ -28,7 +23,7 @@ std::vector<uint32_t> ChainFrom(const Heap& heap, const DominatorChildren& child
   constexpr size_t kLongest = 10'000;
   std::vector<uint32_t> chain = {node};
   while (chain.size() < kLongest) {
-    const uint32_t next = LargestOf(heap, ChildrenOf(children, chain.back()));
+    const uint32_t next = LargestOf(heap, children.Of(chain.back()));
     if (next == kNone) break;
     const auto held = static_cast<double>(heap.RetainedBy(chain.back()));
     if (static_cast<double>(heap.RetainedBy(next)) < kMost * held) break;
@@ -56,7 +51,7 @@ std::map<uint32_t, HeldClass> SumByClass(const Heap& heap, std::span<const uint3
 }
 
 void AddHeld(const Heap& heap, const DominatorChildren& children, Suspect& suspect) {
-  for (const auto& [type, sum] : SumByClass(heap, ChildrenOf(children, suspect.chain.back()))) {
+  for (const auto& [type, sum] : SumByClass(heap, children.Of(suspect.chain.back()))) {
     if (type == kNone || sum.retained <= suspect.held_retained) continue;
     suspect.held_type = type;
     suspect.held_objects = sum.objects;
@@ -80,7 +75,7 @@ std::vector<Suspect> FindSuspects(const Heap& heap, const DominatorChildren& chi
   };
   std::vector<Suspect> suspects;
   std::vector<uint32_t> others;
-  for (const uint32_t node : ChildrenOf(children, kRoot)) {
+  for (const uint32_t node : children.Of(kRoot)) {
     if (is_large(heap.RetainedBy(node))) {
       suspects.push_back({.node = node, .retained = heap.RetainedBy(node)});
     } else {

@@ -65,8 +65,7 @@ class TreeCutter {
   void QueueChildren(uint32_t row, uint32_t level, std::span<const uint32_t> nodes) {
     std::map<uint32_t, Item> by_class;  // classes themselves are one of kNone
     for (const uint32_t parent : nodes) {
-      const auto [first, last] = children_.Of(parent);
-      for (const uint32_t node : std::span(first, last)) {
+      for (const uint32_t node : children_.Of(parent)) {
         const uint64_t retained = heap_.RetainedBy(node);
         if (retained >= cut_.least && level < limits_.levels) {
           Queue({retained, row, level, {node}});
@@ -99,9 +98,9 @@ class TreeCutter {
   uint64_t CountBelow(uint32_t node) {
     uint64_t count = 0;
     for (stack_ = {node}; !stack_.empty(); ++count) {
-      const auto [first, last] = children_.Of(stack_.back());
+      const std::span<const uint32_t> below = children_.Of(stack_.back());
       stack_.pop_back();
-      stack_.insert(stack_.end(), first, last);
+      stack_.insert(stack_.end(), below.begin(), below.end());
     }
     return count;
   }

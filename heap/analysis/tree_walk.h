@@ -12,9 +12,9 @@ void WalkTree(const DominatorTree& tree, const DominatorChildren& children, Ente
   LazyArray<uint32_t> positions(size_t{tree.reachable} + 1);  // of the next child, by depth
   uint32_t node = kRoot, depth = 0;
   while (true) {
-    const auto [first, last] = children.Of(node);
-    if (first + positions[depth] < last) {
-      node = first[positions[depth]++];
+    const std::span<const uint32_t> below = children.Of(node);
+    if (positions[depth] < below.size()) {
+      node = below[positions[depth]++];
       enter(node);
       positions[++depth] = 0;
       continue;

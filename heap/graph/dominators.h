@@ -8,7 +8,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <utility>
+#include <span>
 #include <vector>
 
 #include "common/result.h"
@@ -47,7 +47,7 @@ class DominatorChildren {
   explicit DominatorChildren(const DominatorTree& tree);
 
   // Returns the nodes that `node` or, with kRoot, no node dominates immediately.
-  std::pair<const uint32_t*, const uint32_t*> Of(uint32_t node) const {
+  std::span<const uint32_t> Of(uint32_t node) const {
     const size_t place = node == kRoot ? starts_.size() - 2 : node;
     return {children_.begin() + starts_[place], children_.begin() + starts_[place + 1]};
   }

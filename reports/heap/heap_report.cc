@@ -79,8 +79,7 @@ void PrintHeapSummary(const HeapView& view, const HeapOptions& options, Output& 
   part.top = options.top.value_or(kClasses);
   PrintGroups(view, kClassGroups, part, /*with_head=*/false, out);
   out.Text("\n");
-  part.top = 0;
-  PrintLargest(view, part, options.top.value_or(kObjects), out);
+  PrintLargest(view, options, options.top.value_or(kObjects), out);
   out.Text("\n");
   std::vector<heap::Suspect> suspects = FindSuspects(view.heap, view.children, kSuspectShare);
   suspects.resize(std::min(suspects.size(), kSuspects));

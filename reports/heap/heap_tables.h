@@ -57,13 +57,14 @@ inline size_t ShownRows(size_t count, const HeapOptions& options) {
   return most == 0 ? count : std::min(count, most);
 }
 
-// Writes the rows that are shown, and how many are not.
+// Writes the rows that are shown, and how many are not: these and `left_out` ones, which `rows` does
+// not contain.
 template <typename Row>
 void WriteHeapRows(Columns<Row>& columns, const std::vector<Row>& rows, Layout layout,
-                   const HeapOptions& options, Output& out) {
+                   const HeapOptions& options, Output& out, uint64_t left_out = 0) {
   const size_t shown = ShownRows(rows.size(), options);
-  if (shown < rows.size()) {
-    layout.tail.text = [more = rows.size() - shown](Output& text) {
+  if (const uint64_t more = left_out + rows.size() - shown; more > 0) {
+    layout.tail.text = [more](Output& text) {
       text.Print("({} more: --top 0 shows all)\n", more);
     };
   }

@@ -10,7 +10,7 @@ void PrintSuspects(const HeapView& view, const HeapOptions& options, Output& out
 void PrintDuplicates(const HeapView& view, const HeapOptions& options, Output& out);
 void PrintCollections(const HeapView& view, const HeapOptions& options, Output& out);
 
-// Prints the largest dominators without a head.
+// Prints the largest objects that no object dominates, without a head: `rows`, or all with 0.
 void PrintLargest(const HeapView& view, const HeapOptions& options, size_t rows, Output& out);
 
 // A suspect holds at least this share of the heap.

@@ -10,6 +10,7 @@ import io
 import json
 import os
 import random
+import re
 import shutil
 import struct
 import sys
@@ -126,6 +127,23 @@ class Heap(unittest.TestCase):
         for report in REPORTS:
             lines = self.heap("app.hprof", "--report", report, "--width", "60").splitlines()
             self.assertLessEqual(max(len(line) for line in lines[5:]), 60, (report, lines))
+
+    def test_objects_of_the_same_size_are_shown_up_to_the_limit(self):
+        def rows(text):
+            return len(re.findall(r"(?m)^ .* byte\[\] 0x", text))
+
+        self.write("equal.hprof", heap_made.equal(50))
+        text = self.heap("equal.hprof", "--report", "dominators")
+        self.assertEqual(rows(text), 22)  # of these and two classes
+        self.assertIn("(30 more: --top 0 shows all)", text)
+        text = self.heap("equal.hprof")
+        self.assertEqual(rows(text), 8)
+        self.assertIn("(43 more: --top 0 shows all)", text)
+        self.assertEqual(rows(self.heap("equal.hprof", "--top", "0")), 50)
+        self.write("equal.hprof", heap_made.equal(1500))
+        for top, count in (((), 1000), (("--top", "1200"), 1200), (("--top", "2000"), 1502)):
+            found = self.rows("dominators", "equal.hprof", *top)["dominators"]
+            self.assertEqual(len(found), count)
 
     def test_compressed(self):
         whole = heap_made.small()

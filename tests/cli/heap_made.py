@@ -72,6 +72,17 @@ def small(entries=100):
     return dump.finish()
 
 
+def equal(count):
+    """Arrays of the same size, which no object holds."""
+    dump = Dump()
+    dump.a_class(0x100, "java/lang/Object")
+    dump.a_class(0x108, "[B", 0x100)
+    for number in range(count):
+        dump.bytes_array(0x1000 + 1024 * number, bytes(1000))
+        dump.root(0x1000 + 1024 * number)
+    return dump.finish()
+
+
 def shapes(chance, count):
     """Nodes that refer to any others, so that some hold many and some lists are long."""
     dump = Dump()

@@ -10,6 +10,7 @@
 #include "heap/analysis/collections.h"
 #include "heap/analysis/duplicates.h"
 #include "heap/analysis/groups.h"
+#include "heap/analysis/largest.h"
 #include "heap/analysis/names.h"
 #include "heap/analysis/paths.h"
 #include "heap/analysis/suspects.h"
@@ -21,8 +22,7 @@ using namespace jprof::heap;
 
 void CheckSums(const Heap& heap, const DominatorChildren& children) {
   uint64_t whole = 0;
-  const auto [first, last] = children.Of(kRoot);
-  for (const uint32_t* node = first; node != last; ++node) whole += heap.tree.retained[*node];
+  for (const uint32_t node : children.Of(kRoot)) whole += heap.tree.retained[node];
   if (whole != heap.tree.size) __builtin_trap();
   for (uint32_t node = 0; node < heap.nodes(); ++node) {
     const bool holds_itself = heap.RetainedBy(node) >= heap.SizeOf(node) / Heap::kUnit;
@@ -44,6 +44,7 @@ void Analyse(const Heap& heap) {
   const DominatorChildren children(heap.tree);
   CheckSums(heap, children);
   CheckCut(heap, CutTree(heap, children, {.share = 0.01, .rows = 20, .levels = 5}));
+  if (FindLargest(heap, children, 5, 20).objects.size() > 20) __builtin_trap();
   for (const Grouping& grouping : {ByClass(heap), ByLoader(heap), ByPackage(heap)}) {
     for (const GroupSum& sum : SumGroups(heap, children, grouping))
       if (sum.retained > heap.tree.size * Heap::kUnit) __builtin_trap();

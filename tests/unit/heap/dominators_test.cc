@@ -135,8 +135,8 @@ TEST(DominatorsTest, ChildrenAreInTheOrderOfNodes) {
       Find({{{1, 2}, {3}, {3}, {}, {}}, {0, 1, 2, 3, 4}, {0}, {1, 1, 1, 1, 1}});
   const DominatorChildren children(tree);
   const auto of = [&](uint32_t node) {
-    const auto [begin, end] = children.Of(node);
-    return std::vector<uint32_t>(begin, end);
+    const std::span<const uint32_t> below = children.Of(node);
+    return std::vector<uint32_t>(below.begin(), below.end());
   };
   EXPECT_EQ(of(kRoot), std::vector<uint32_t>{0});
   EXPECT_EQ(of(0), (std::vector<uint32_t>{1, 2, 3}));
