@@ -79,18 +79,18 @@ Result<const reports::HeapReport*> HeapReportFor(const HeapArguments& arguments)
                   arguments.report);
 }
 
-// Returns which nodes --path-to names. Fails if there are none.
-Result<std::vector<bool>> NamedNodes(const heap::Heap& heap, const std::string& name) {
-  std::vector<bool> nodes(heap.nodes());
-  if (name.starts_with("0x")) {
-    uint64_t id = 0;
-    const char* const end = name.data() + name.size();
-    const auto [rest, error] = std::from_chars(name.data() + 2, end, id, 16);
-    const uint32_t node = error == std::errc() && rest == end ? heap.NodeOf(id) : heap::kNone;
-    if (node == heap::kNone) return WrongUse("no object in {} has the id {}", heap.path, name);
-    nodes[node] = true;
-    return nodes;
-  }
+// Returns the node with the id "0x...". Fails if there is none.
+Result<uint32_t> NodeWithId(const heap::Heap& heap, const std::string& text) {
+  uint64_t id = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data() + 2, end, id, 16);
+  const uint32_t node = error == std::errc() && rest == end ? heap.NodeOf(id) : heap::kNone;
+  if (node == heap::kNone) return WrongUse("no object in {} has the id {}", heap.path, text);
+  return node;
+}
+
+// Returns which nodes are objects of the class. Fails if there is no such class or object.
+Result<std::vector<bool>> NodesOfClass(const heap::Heap& heap, const std::string& name) {
   std::string dotted = name;
   std::ranges::replace(dotted, '/', '.');
   std::vector<std::string> names;
@@ -101,8 +101,24 @@ Result<std::vector<bool>> NamedNodes(const heap::Heap& heap, const std::string& 
     return WrongUse("no class in {} is called {}{}", heap.path, name,
                     nearest ? fmt::format("; did you mean {}?", *nearest) : "");
   }
-  for (uint32_t node = heap.class_count(); node < heap.nodes(); ++node)
-    nodes[node] = names[heap.ClassOf(node)] == dotted;
+  std::vector<bool> nodes(heap.nodes());
+  bool found = false;
+  for (uint32_t node = heap::kPrimitiveTypes; node < heap.nodes(); ++node) {
+    nodes[node] =
+        heap.IsClass(node) ? dotted == "java.lang.Class" : names[heap.ClassOf(node)] == dotted;
+    found = found || nodes[node];
+  }
+  if (!found) return WrongUse("{} has no object of class {}", heap.path, name);
+  return nodes;
+}
+
+// Returns which nodes --path-to names. Fails if there are none.
+Result<std::vector<bool>> NamedNodes(const heap::Heap& heap, const std::string& name) {
+  if (!name.starts_with("0x")) return NodesOfClass(heap, name);
+  const auto node = NodeWithId(heap, name);
+  if (!node) return std::unexpected(node.error());
+  std::vector<bool> nodes(heap.nodes());
+  nodes[*node] = true;
   return nodes;
 }
 

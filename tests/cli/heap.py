@@ -102,6 +102,21 @@ class Heap(unittest.TestCase):
         error = self.heap("app.hprof", "--path-to", "java.lang.Strin", status=2)
         self.assertIn("did you mean java.lang.String?", error)
         self.assertIn("no object", self.heap("app.hprof", "--path-to", "0x77", status=2))
+        self.assertIn("app.hprof has no object of class java.lang.Object",
+                      self.heap("app.hprof", "--path-to", "java.lang.Object", status=2))
+
+    def test_a_path_to_garbage_and_to_a_class(self):
+        dump = heap_made.Dump()
+        dump.a_class(0x100, "java/lang/Object")
+        dump.a_class(0x108, "java/lang/Class", 0x100)
+        dump.a_class(0x110, "app/Lost", 0x100)
+        dump.instance(0x1000, 0x110, b"")
+        dump.root(0x108)
+        self.write("lost.hprof", dump.finish())
+        self.assertIn("app.Lost is garbage", self.heap("lost.hprof", "--path-to", "app.Lost",
+                                                       status=1))
+        path = self.heap("lost.hprof", "--path-to", "java.lang.Class")
+        self.assertIn("class java.lang.Class", path)
 
     def test_two_dumps(self):
         self.write("later.hprof", heap_made.small(150))
