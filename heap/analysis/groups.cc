@@ -24,7 +24,32 @@ Grouping GroupClasses(const Heap& heap, KeyOf key, NameOf name) {
   return grouping;
 }
 
-uint64_t LoaderOf(const Heap& heap, uint32_t type) { return heap.classes[type].record.loader; }
+// Groups classes by their loader, whose group has the name that `name` returns for its node.
+template <typename NameOf>
+Grouping GroupByLoader(const Heap& heap, NameOf name) {
+  const auto loader = [&](uint32_t type) { return heap.classes[type].record.loader; };
+  return GroupClasses(heap, loader, [&](uint32_t type) -> std::string {
+    const uint64_t id = loader(type);
+    return id == 0 ? "(boot loader)" : name(id, heap.NodeOf(id));
+  });
+}
+
+// Joins groups of the same name.
+Grouping JoinedByName(Grouping grouping) {
+  std::vector<GroupSum> groups;
+  std::map<std::string, uint32_t> known;
+  std::vector<uint32_t> place;  // in `groups`
+  for (GroupSum& group : grouping.groups) {
+    const auto next = static_cast<uint32_t>(groups.size());
+    const auto [found, is_new] = known.try_emplace(group.name, next);
+    if (is_new) groups.push_back(std::move(group));
+    place.push_back(found->second);
+  }
+  grouping.groups = std::move(groups);
+  for (auto* const of : {&grouping.by_class, &grouping.of_class})
+    for (uint32_t& group : *of) group = place[group];
+  return grouping;
+}
 
 }  // namespace
 
@@ -42,19 +67,22 @@ Grouping ByClass(const Heap& heap) {
 }
 
 Grouping ByLoader(const Heap& heap) {
-  return GroupClasses(
-      heap, [&](uint32_t type) { return LoaderOf(heap, type); },
-      [&](uint32_t type) -> std::string {
-        const uint64_t loader = LoaderOf(heap, type);
-        const uint32_t node = loader == 0 ? kNone : heap.NodeOf(loader);
-        if (loader == 0) return "(boot loader)";
-        return node == kNone ? fmt::format("0x{:x}", loader) : ObjectText(heap, node);
-      });
+  return GroupByLoader(heap, [&](uint64_t id, uint32_t node) {
+    return node == kNone ? fmt::format("0x{:x}", id) : ObjectText(heap, node);
+  });
 }
 
 Grouping ByPackage(const Heap& heap) {
   const auto package = [&](uint32_t type) { return PackageOf(heap.classes[type].name); };
   return GroupClasses(heap, package, package);
+}
+
+Grouping ByClassName(const Heap& heap) { return JoinedByName(ByClass(heap)); }
+
+Grouping ByLoaderName(const Heap& heap) {
+  return JoinedByName(GroupByLoader(heap, [&](uint64_t, uint32_t node) {
+    return node == kNone ? "(missing loader)" : ObjectTextWithoutId(heap, node);
+  }));
 }
 
 std::vector<GroupSum> SumGroups(const Heap& heap, const DominatorChildren& children,

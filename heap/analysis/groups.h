@@ -30,6 +30,11 @@ Grouping ByClass(const Heap& heap);
 Grouping ByLoader(const Heap& heap);
 Grouping ByPackage(const Heap& heap);
 
+// The same with names that another dump has, too: classes of the same name are one group, and so
+// are loaders of the same class and name.
+Grouping ByClassName(const Heap& heap);
+Grouping ByLoaderName(const Heap& heap);
+
 // Adds up the groups, and returns those with objects, the largest retained first. Requires the
 // children of the heap's tree.
 std::vector<GroupSum> SumGroups(const Heap& heap, const DominatorChildren& children,

@@ -78,6 +78,10 @@ std::string ObjectText(const Heap& heap, uint32_t node) {
   return ObjectText(heap, node, SourceName(heap.classes[type].name));
 }
 
+std::string ObjectTextWithoutId(const Heap& heap, uint32_t node) {
+  return heap.IsClass(node) ? ClassText(heap, node) : ClassText(heap, node) + DetailOf(heap, node);
+}
+
 std::string_view RootText(SubTag kind) {
   using enum SubTag;
   switch (kind) {

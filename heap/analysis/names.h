@@ -22,6 +22,9 @@ std::string ClassText(const Heap& heap, uint32_t node);
 std::string ObjectText(const Heap& heap, uint32_t node, std::string_view name);
 std::string ObjectText(const Heap& heap, uint32_t node);
 
+// Returns the same without the id, which another dump does not have.
+std::string ObjectTextWithoutId(const Heap& heap, uint32_t node);
+
 // Returns what a root is, in a few words: "local variable of a thread".
 std::string_view RootText(SubTag kind);
 

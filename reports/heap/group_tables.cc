@@ -52,7 +52,7 @@ Columns<GroupSum> GroupColumns(const HeapView& view, const GroupKind& kind,
 // The sums of a group in both dumps.
 struct GroupChange {
   GroupSum before, after;
-  std::string name;
+  std::string name, shown;  // in the options' form
 };
 
 int64_t ChangeOf(uint64_t before, uint64_t after) {
@@ -69,20 +69,19 @@ std::string SignedBytesText(int64_t bytes) {
 
 // Returns the changes, the largest first. Groups are the same if they have the same name.
 std::vector<GroupChange> GroupChangesOf(const HeapView& before, const HeapView& after,
-                                        const GroupKind& kind) {
+                                        const GroupKind& kind, const HeapOptions& options) {
   std::map<std::string, GroupChange> by_name;
-  const auto add = [](GroupSum& to, const GroupSum& sum) {
-    to.objects += sum.objects;
-    to.shallow += sum.shallow;
-    to.retained += sum.retained;
-  };
-  for (const GroupSum& sum : GroupSumsOf(before, kind)) add(by_name[sum.name].before, sum);
-  for (const GroupSum& sum : GroupSumsOf(after, kind)) add(by_name[sum.name].after, sum);
-  std::vector<GroupChange> changes;
-  for (auto& [name, change] : by_name) {
-    change.name = name;
-    changes.push_back(std::move(change));
+  for (const auto& [view, sums] : {std::pair(&before, &GroupChange::before),
+                                   std::pair(&after, &GroupChange::after)}) {
+    for (GroupSum& sum : SumGroups(view->heap, view->children, kind.group_by_name(view->heap))) {
+      GroupChange& change = by_name[sum.name];
+      change.name = sum.name;
+      change.shown = ShownGroup(view->heap, kind, sum, options);
+      change.*sums = std::move(sum);
+    }
   }
+  std::vector<GroupChange> changes;
+  for (auto& [_, change] : by_name) changes.push_back(std::move(change));
   std::ranges::stable_sort(changes, [](const GroupChange& a, const GroupChange& b) {
     return std::abs(RetainedChange(a)) > std::abs(RetainedChange(b));
   });
@@ -124,10 +123,7 @@ Columns<GroupChange> GroupChangeColumns(const GroupKind& kind, const HeapOptions
   AddGroupChange(columns, "objects", objects);
   AddGroupChange(columns, "shallow", shallow);
   AddGroupChange(columns, "retained", retained);
-  columns.Add(kPeople, {kind.text}, [text = std::string()](const GroupChange& one, size_t) mutable {
-    text = profile::CleanText(one.name);
-    return Value::Text(text);
-  });
+  columns.Add(kPeople, {kind.text}, [](const GroupChange& one) { return Value::Text(one.shown); });
   columns.Add(kCsv | kJson, {kind.name},
               [](const GroupChange& one) { return Value::Text(one.name); });
   return columns;
@@ -168,7 +164,7 @@ void PrintGroupChange(const HeapView& before, const HeapView& after, const Group
                          .rows = kind.rows,
                          .is_prose = &kind == &kLoaderGroups,
                          .legend = kChangeLegend};
-  WriteHeapRows(columns, GroupChangesOf(before, after, kind), layout, options, out);
+  WriteHeapRows(columns, GroupChangesOf(before, after, kind, options), layout, options, out);
 }
 
 }  // namespace jprof::reports

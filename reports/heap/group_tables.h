@@ -12,11 +12,15 @@ struct GroupKind {
   const char* name;
   const char* rows;
   heap::Grouping (*group)(const heap::Heap&);
+  heap::Grouping (*group_by_name)(const heap::Heap&);  // for two dumps
 };
 
-inline constexpr GroupKind kClassGroups = {"CLASS", "class", "classes", heap::ByClass};
-inline constexpr GroupKind kLoaderGroups = {"LOADER", "loader", "loaders", heap::ByLoader};
-inline constexpr GroupKind kPackageGroups = {"PACKAGE", "package", "packages", heap::ByPackage};
+inline constexpr GroupKind kClassGroups = {"CLASS", "class", "classes", heap::ByClass,
+                                           heap::ByClassName};
+inline constexpr GroupKind kLoaderGroups = {"LOADER", "loader", "loaders", heap::ByLoader,
+                                            heap::ByLoaderName};
+inline constexpr GroupKind kPackageGroups = {"PACKAGE", "package", "packages", heap::ByPackage,
+                                             heap::ByPackage};
 
 // Prints the groups, with a head unless it is printed already.
 void PrintGroups(const HeapView& view, const GroupKind& kind, const HeapOptions& options,

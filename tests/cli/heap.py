@@ -129,6 +129,18 @@ class Heap(unittest.TestCase):
         error = self.heap("app.hprof", "later.hprof", "--report", "suspects", status=2)
         self.assertIn("histogram, loaders or packages", error)
 
+    def test_two_dumps_by_names_without_ids(self):
+        self.write("before.hprof", heap_made.loaded(0x1000))
+        self.write("after.hprof", heap_made.loaded(0x2000))
+        rows = self.rows("loaders", "before.hprof", "after.hprof")["loaders"]
+        row = next(row for row in rows if row["loader"] == "app.Loader")
+        self.assertEqual((row["objects_before"], row["objects_after"]), (2, 2))
+        self.assertEqual(len(rows), 2, rows)
+        text = self.heap("before.hprof", "after.hprof", "--names", "short")
+        self.assertRegex(text, r"(?m) Plugin$")
+        self.assertNotIn("app.", text)
+        self.assertIn(" app/Plugin\n", self.heap("before.hprof", "after.hprof", "--names", "jvm"))
+
     def test_names_and_rows(self):
         self.assertIn(" String\n", self.heap("app.hprof", "--names", "short"))
         self.assertIn(" java/lang/String\n", self.heap("app.hprof", "--names", "jvm"))

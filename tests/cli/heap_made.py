@@ -19,10 +19,10 @@ class Dump:
         self.record(1, struct.pack(">Q", self.texts) + data)
         return self.texts
 
-    def a_class(self, number, name, parent=0, fields=(), statics=()):
+    def a_class(self, number, name, parent=0, fields=(), statics=(), loader=0):
         """`fields`: (name, type); `statics`: (name, id of an object)."""
         self.record(2, struct.pack(">IQIQ", 1, number, 0, self.text(name)))
-        body = struct.pack(">BQIQQQQQQIH", 0x20, number, 0, parent, 0, 0, 0, 0, 0, 0, 0)
+        body = struct.pack(">BQIQQQQQQIH", 0x20, number, 0, parent, loader, 0, 0, 0, 0, 0, 0)
         body += struct.pack(">H", len(statics))
         for field, value in statics:
             body += struct.pack(">QBQ", self.text(field), OBJECT, value)
@@ -69,6 +69,18 @@ def small(entries=100):
         dump.bytes_array(number + 24, b"a text")
     for number in (0x100, 0x108, 0x110, 0x118, 0x120, 0x128):
         dump.root(number)
+    return dump.finish()
+
+
+def loaded(loader):
+    """An object of a class that this loader has defined."""
+    dump = Dump()
+    dump.a_class(0x100, "java/lang/Object")
+    dump.a_class(0x108, "app/Loader", 0x100)
+    dump.a_class(0x110, "app/Plugin", 0x100, loader=loader)
+    dump.instance(loader, 0x108, b"")
+    dump.instance(0x8000, 0x110, b"")
+    dump.root(0x8000)
     return dump.finish()
 
 
