@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,7 +15,9 @@
 #include "cli/shared/profile_source.h"
 #include "cli/shared/report_options.h"
 #include "cli/shared/usage_error.h"
+#include "common/fd.h"
 #include "common/nearest.h"
+#include "common/procfs.h"
 #include "common/shell_word.h"
 #include "heap/analysis/names.h"
 #include "profile/files/printable_text.h"
@@ -37,26 +38,33 @@ struct HeapArguments {
   reports::HeapOptions options;
 };
 
-// Has the JVM write its heap, which is kept only if -o names a file.
+// Has the JVM write its heap. Returns the file, which has no name, or nothing if -o names one.
+Result<Fd> DumpOf(const record::AttachTarget& target, const HeapArguments& arguments) {
+  const record::Interruption guard;
+  record::HeapDumpFile file(target);
+  if (auto written = file.Write(arguments.all); !written) return std::unexpected(written.error());
+  if (arguments.out.empty()) return file.OpenUnnamed();
+  if (auto kept = file.Keep(arguments.out); !kept) return std::unexpected(kept.error());
+  return Fd();
+}
+
+// Reads the heap of a JVM, which is kept only if -o names a file.
 Result<std::unique_ptr<OpenedHeap>> OpenHeapOf(const HeapArguments& arguments,
                                                record::StatusLine& line) {
   const auto pid = ParsePid(arguments.pid, "jprof ps");
   if (!pid) return std::unexpected(pid.error());
   const auto target = record::FindTarget(*pid);
   if (!target) return std::unexpected(target.error());
-  std::error_code failed;
-  if (!arguments.out.empty() && std::filesystem::exists(arguments.out, failed))
-    return WrongUse("{} exists; choose another file with -o", arguments.out);
-  const bool keep_references = !arguments.path_to.empty();
-  const record::Interruption guard;
-  record::HeapDumpFile file(*target);
-  ShowStep(fmt::format("process {} writes its heap", *pid), 0, line);
-  if (auto written = file.Write(arguments.all); !written) return std::unexpected(written.error());
   if (!arguments.out.empty()) {
-    if (auto kept = file.Keep(arguments.out); !kept) return std::unexpected(kept.error());
-    return OpenHeap(arguments.out, keep_references, line);
+    if (auto good = record::CheckPlace(arguments.out); !good) return std::unexpected(good.error());
   }
-  auto opened = OpenHeap(file.path(), keep_references, line);
+  ShowStep(fmt::format("process {} writes its heap", *pid), 0, line);
+  const auto dump = DumpOf(*target, arguments);
+  if (!dump) return std::unexpected(dump.error());
+  if (record::Interruption::Number() != 0) return Fail("interrupted before the dump was read");
+  const bool keep_references = !arguments.path_to.empty();
+  if (!*dump) return OpenHeap(arguments.out, keep_references, line);
+  auto opened = OpenHeap(procfs::DescriptorPath(dump->get()), keep_references, line);
   if (opened) (*opened)->heap.path = fmt::format("process {}", *pid);
   return opened;
 }

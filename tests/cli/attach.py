@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests `jprof ps`, `jprof detach` and the option --pid of the recording commands with a process
-that speaks the attach protocol in place of a JVM.
+"""Tests `jprof ps`, `jprof detach` and the option --pid of the recording commands and of `jprof heap`
+with a process that speaks the attach protocol in place of a JVM.
 
   attach.py JPROF
 """
@@ -34,6 +34,19 @@ def left_behind():
 def stopped(pid):
     with open(f"/proc/{pid}/status", encoding="utf-8") as file:
         return "T (stopped)" in file.read()
+
+
+def open_files(pid):
+    folder = f"/proc/{pid}/fd"
+    return [os.readlink(os.path.join(folder, number)) for number in os.listdir(folder)]
+
+
+def wait_for(condition):
+    end = time.monotonic() + 60
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError("it does not happen")
+        time.sleep(0.001)
 
 
 def children(pid):
@@ -298,6 +311,51 @@ class Attach(unittest.TestCase):
                    if line.split()[0] == str(jvm.pid))
         self.assertRegex(row, r" yes +\S*python")
         self.refused(self.jprof("ps", "--format", "xml"), 2, "xml")
+
+    def test_a_heap_is_read_without_a_file(self):
+        """The dump has no name while it is read, and Ctrl-C then ends the command."""
+        jvm = self.fake("dumps")
+        done = self.jprof("heap", "--pid", jvm.pid)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn(f"heap      process {jvm.pid}\n", done.stdout)
+        self.assertEqual(self.request(jvm)[1:4:2], ["dumpheap", "-live"])
+        with child.running([JPROF, "heap", "--pid", str(jvm.pid)], cwd=self.folder, env=self.env,
+                           stdout=subprocess.PIPE) as process:
+            dump = self.request(jvm)[2]
+            wait_for(lambda: os.path.exists(dump))
+            wait_for(lambda: not os.path.exists(dump))
+            self.assertIn(f"{dump} (deleted)", open_files(process.pid))  # it is being read
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.stdout.read(), b"")
+            self.assertIn(process.wait(60), (-signal.SIGINT, 1))
+
+    def test_a_place_that_cannot_be_written_is_found_before_the_dump(self):
+        jvm = self.fake("dumps")
+        made.write(self.folder, "there.hprof", b"mine")
+        for place, status, word in (("there.hprof", 2, "exists"), ("no/x.hprof", 1, "No such file"),
+                                    (".", 2, "exists")):
+            self.refused(self.jprof("heap", "--pid", jvm.pid, "-o", place), status, word, "with -o")
+        done = self.jprof("heap", "--pid", jvm.pid, "-o", "new.hprof")
+        self.assertEqual(done.returncode, 0, done)
+        self.request(jvm)  # the only one
+        jvm.send_signal(signal.SIGTERM)
+        self.assertEqual(jvm.stdout.read(), "")
+        self.assertEqual(sorted(os.listdir(self.folder)),
+                         ["libjprof.so", "new.hprof", "there.hprof"])
+
+    def test_a_disk_that_becomes_full(self):
+        jvm = self.fake("dumps")
+        script = ('mount -t tmpfs -o size=64k tmpfs "$1" || exit 77; '
+                  '"$2" heap --pid "$3" -o "$1/x.hprof"; echo "status $?"; ls "$1"')
+        small = os.path.join(self.folder, "small")
+        os.mkdir(small)
+        done = child.run(["unshare", "--mount", "sh", "-c", script, "sh", small, JPROF,
+                          str(jvm.pid)], env=self.env)
+        if "status" not in done.stdout:
+            self.skipTest("this user may not make namespaces")
+        self.assertEqual(done.stdout, "status 1\n", done)
+        self.assertIn("No space left", done.stderr)
+        self.assertFalse(os.path.exists(self.request(jvm)[2]))
 
     def test_help_has_examples(self):
         for command in ("ps", "detach", "scs"):

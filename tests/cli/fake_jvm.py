@@ -16,6 +16,7 @@ Prints a JSON line for each request. HOW is a word:
   open       other users can write to the JVM's socket
   xrs        SIGQUIT has no handler
   musl       the JVM's C library is musl
+  dumps      the JVM writes a heap dump, which takes some time to read
 """
 import contextlib
 import json
@@ -23,12 +24,14 @@ import mmap
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
 import urllib.parse
 
 sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+import heap_made  # noqa: E402
 import made  # noqa: E402
 
 KEPT = {}  # mappings by path: as dlopen does, a path that is mapped is not read again
@@ -52,6 +55,13 @@ def look_like_a_jvm(folder):
 def options_of(text):
     pairs = (item.partition("=")[::2] for item in text.split(","))
     return {name: urllib.parse.unquote(value) for name, value in pairs}
+
+
+def write_heap(path):
+    """Writes a small heap with so many roots that they take some time to read."""
+    roots = struct.pack(">BQ", 0xff, 0x1000) * 4_000_000
+    with open(path, "xb") as file:
+        file.write(heap_made.small() + struct.pack(">BII", 0x1c, 0, len(roots)) + roots)
 
 
 class FakeJvm:
@@ -98,6 +108,9 @@ class FakeJvm:
 
     def answer(self, words):
         print(json.dumps(words), flush=True)
+        if self.how == "dumps":
+            write_heap(words[2])
+            return b"0\nHeap dump file created\n"
         library, options = words[2], options_of(words[4])
         if self.how in ("elf", "cut", "closes"):
             return {"elf": b"0\n%s was not loaded.\nno ELF\n" % library.encode(),
