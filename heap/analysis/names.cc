@@ -70,7 +70,7 @@ std::string ClassText(const Heap& heap, uint32_t node) {
 
 std::string ObjectText(const Heap& heap, uint32_t node, std::string_view name) {
   if (heap.IsClass(node)) return fmt::format("class {}", name);
-  return fmt::format("{} 0x{:x}{}", name, heap.IdOf(node), DetailOf(heap, node));
+  return fmt::format("{} 0x{:x}{}", name, IdOf(heap, node), DetailOf(heap, node));
 }
 
 std::string ObjectText(const Heap& heap, uint32_t node) {

@@ -86,13 +86,13 @@ std::optional<RootPath> FindPath(const Heap& heap, const std::vector<bool>& is_w
   if (found == kNone) return std::nullopt;
   const std::vector<uint32_t> nodes = search.PathTo(found);
   RootPath path;
-  const uint64_t first = heap.IdOf(nodes.front());
+  const uint64_t first = IdOf(heap, nodes.front());
   const auto root = std::ranges::find(heap.roots, first, &Root::id);
   if (root != heap.roots.end()) path.root = root->kind;
   for (size_t i = 0; i < nodes.size(); ++i) {
     const bool is_last = i + 1 == nodes.size();
     path.steps.push_back(
-        {nodes[i], is_last ? "" : FieldOf(heap, nodes[i], heap.IdOf(nodes[i + 1]))});
+        {nodes[i], is_last ? "" : FieldOf(heap, nodes[i], IdOf(heap, nodes[i + 1]))});
   }
   return path;
 }

@@ -104,21 +104,4 @@ uint32_t ObjectIds::SparseRank(const Chunk& chunk, uint32_t low) const {
   return chunk.first_rank + static_cast<uint32_t>(found - first);
 }
 
-uint64_t ObjectIds::IdOf(uint32_t number) const {
-  uint32_t rank = number;
-  if (!numbers_.empty()) {
-    rank = static_cast<uint32_t>(std::find(numbers_.begin(), numbers_.end(), number) -
-                                 numbers_.begin());
-  }
-  if (rank >= size_) return 0;
-  const auto after = std::ranges::upper_bound(chunks_, rank, {}, &Chunk::first_rank);
-  const Chunk& chunk = *std::prev(after);
-  uint64_t id = 0;
-  uint32_t at = chunk.first_rank;
-  ForEachLow(chunk, [&](uint32_t low) {
-    if (at++ == rank) id = IdOfKey(chunk.key << kLowBits | low);
-  });
-  return id;
-}
-
 }  // namespace jprof::heap

@@ -24,10 +24,6 @@ class ObjectIds {
     return numbers_.empty() ? rank : numbers_[rank];
   }
 
-  // Returns the id of an object, or 0 for one whose id an earlier object has. Takes time in
-  // proportion to the number of objects if the dump is not in the order of addresses.
-  uint64_t IdOf(uint32_t number) const;
-
   uint32_t duplicates() const { return duplicates_; }
 
   // Calls visit(id, number) in the order of ids.

@@ -91,9 +91,6 @@ struct Heap {
     if (const auto object = ids.Find(id)) return class_count() + *object;
     return class_by_id.Get(id, kNone);
   }
-  uint64_t IdOf(uint32_t node) const {
-    return IsClass(node) ? classes[node].id : ids.IdOf(node - class_count());
-  }
   std::string_view TextOf(uint64_t id) const {
     const uint32_t text = text_by_id.Get(id, kNone);
     return text != kNone ? texts[text] : std::string_view();

@@ -62,6 +62,15 @@ ObjectRecord ReadObject(const Heap& heap, uint32_t node) {
   return visitor.found;
 }
 
+uint64_t IdOf(const Heap& heap, uint32_t node) {
+  if (heap.IsClass(node)) return heap.classes[node].id;
+  const auto id = [](const auto& record) -> uint64_t {
+    if constexpr (requires { record.id; }) return record.id;
+    return 0;
+  };
+  return std::visit(id, ReadObject(heap, node));
+}
+
 std::optional<uint64_t> ValueOf(const Heap& heap, const InstanceRecord& record,
                                 std::string_view name) {
   std::optional<uint64_t> value;

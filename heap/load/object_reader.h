@@ -15,6 +15,9 @@ using ObjectRecord =
 // Returns the record of an object, or nothing for a class or if the file has changed.
 ObjectRecord ReadObject(const Heap& heap, uint32_t node);
 
+// Returns the id of a node, or 0 if it has none or the file has changed.
+uint64_t IdOf(const Heap& heap, uint32_t node);
+
 struct FieldValue {
   std::string_view name;
   FieldType type = FieldType::kObject;

@@ -1,6 +1,7 @@
 // The tree of dominators, down to a depth.
 #include "heap/analysis/largest.h"
 #include "heap/analysis/names.h"
+#include "heap/load/object_reader.h"
 #include "reports/heap/heap_tables.h"
 #include "reports/heap/object_tables.h"
 
@@ -40,7 +41,7 @@ Columns<LargeObject> DominatorColumns(const HeapView& view, const HeapOptions& o
               });
   columns.Add(kCsv | kJson, {"id"},
               [&heap, text = std::string()](const LargeObject& row, size_t) mutable {
-                text = fmt::format("0x{:x}", heap.IdOf(row.node));
+                text = fmt::format("0x{:x}", IdOf(heap, row.node));
                 return Value::Text(text);
               });
   return columns;

@@ -63,7 +63,7 @@ void PrintSuspects(const HeapView& view, const HeapOptions& options, Output& out
   AddMadeText(columns, kCsv | kJson, "class",
               [&heap](const Suspect& one) { return heap::ClassText(heap, one.node); });
   AddMadeText(columns, kCsv | kJson, "id",
-              [&heap](const Suspect& one) { return fmt::format("0x{:x}", heap.IdOf(one.node)); });
+              [&heap](const Suspect& one) { return fmt::format("0x{:x}", IdOf(heap, one.node)); });
   AddMadeText(columns, kCsv | kJson, "in",
               [&heap](const Suspect& one) { return heap::ObjectText(heap, one.chain.back()); });
   const auto text = [&heap](const Suspect& one) { return heap::SuspectText(heap, one); };

@@ -54,7 +54,7 @@ TEST(LoadTest, AListIsHeldByItsFirstNode) {
   EXPECT_EQ(heap.problems.count, 0u);
   EXPECT_EQ(Size(heap, kFirst), 24u);  // 12 + 2 * 4, aligned
   for (uint64_t i = 0; i < 10; ++i) EXPECT_EQ(Retained(heap, kFirst + i * 24), (10 - i) * 24);
-  EXPECT_EQ(heap.IdOf(heap.NodeOf(kFirst + 48)), kFirst + 48);
+  EXPECT_EQ(IdOf(heap, heap.NodeOf(kFirst + 48)), kFirst + 48);
 }
 
 TEST(LoadTest, AWeakReferenceHoldsNothing) {
@@ -116,6 +116,17 @@ TEST(LoadTest, ReadsObjectsAgain) {
     const ObjectRecord record = ReadObject(heap, heap.NodeOf(0x30000 + 2500 * 24));
     EXPECT_EQ(ValueOf(heap, std::get<InstanceRecord>(record), "next"), 2500u);
   }
+}
+
+// JDKs that write a dump with several threads do not write it in the order of addresses.
+TEST(LoadTest, IdsAreThoseOfTheRecordsInAnyOrder) {
+  const std::vector<uint64_t> ids = {0x20030, 0x20000, 0x20018, 0x20000};
+  DumpWriter dump = Classes();
+  for (const uint64_t id : ids) dump.Object(id, kNode, {0, 0});
+  const Heap heap = Loaded(dump.Finish());
+  for (uint32_t i = 0; i < ids.size(); ++i) EXPECT_EQ(IdOf(heap, heap.class_count() + i), ids[i]);
+  EXPECT_EQ(IdOf(heap, heap.NodeOf(kNode)), kNode);
+  EXPECT_EQ(IdOf(heap, 0), 0u);  // arrays of a primitive type
 }
 
 std::string Compressed(std::string_view bytes) {

@@ -22,7 +22,6 @@ void ExpectAsMap(const std::vector<uint64_t>& ids) {
   EXPECT_EQ(found.duplicates(), ids.size() - numbers.size());
   for (const auto& [id, number] : numbers) {
     EXPECT_EQ(found.Find(id), number) << id;
-    EXPECT_EQ(found.IdOf(number), id);
     for (const uint64_t other : {id + 1, id - 1, id + 8, id ^ (uint64_t{1} << 40)})
       EXPECT_EQ(found.Find(other).has_value(), numbers.contains(other)) << other;
   }
@@ -56,7 +55,6 @@ TEST(ObjectIdsTest, AreFoundInAnyOrderAlignedOrNot) {
 TEST(ObjectIdsTest, OfNoObjects) {
   const ObjectIds none(LazyArray<uint64_t>(), 0);
   EXPECT_FALSE(none.Find(0));
-  EXPECT_EQ(none.IdOf(0), 0u);
 }
 
 }  // namespace
