@@ -5,13 +5,17 @@
 #include <optional>
 #include <string_view>
 
+#include "heap/load/object_reader.h"
+
 namespace jprof::heap {
 namespace {
 
-// A class that keeps its elements in an array.
+// A class that keeps its elements in an array, and their number in a field. Threads that change a
+// ConcurrentHashMap at the same time count in cells instead, whose values are a part of the number.
 struct CollectionRow {
   std::string_view type, array, size;
-  uint32_t slots_each;  // of an element
+  uint32_t slots_each = 1;  // of an element
+  std::string_view cells = "";
 };
 constexpr std::array<CollectionRow, 10> kCollections = {{
     {"java/util/ArrayList", "elementData", "size", 1},
@@ -21,7 +25,7 @@ constexpr std::array<CollectionRow, 10> kCollections = {{
     {"java/util/Hashtable", "table", "count", 1},
     {"java/util/WeakHashMap", "table", "size", 1},
     {"java/util/IdentityHashMap", "table", "size", 2},
-    {"java/util/concurrent/ConcurrentHashMap", "table", "baseCount", 1},
+    {"java/util/concurrent/ConcurrentHashMap", "table", "baseCount", 1, "counterCells"},
     {"java/util/concurrent/PriorityBlockingQueue", "queue", "size", 1},
     {"java/util/concurrent/ArrayBlockingQueue", "items", "count", 1},
 }};
@@ -31,27 +35,50 @@ struct CollectionFields {
   size_t array = 0, size = 0;
   FieldType size_type = FieldType::kInt;
   uint32_t slots_each = 1;
+  std::optional<size_t> cells;
 };
 
 std::optional<CollectionFields> FieldsOf(const Heap& heap, uint32_t type) {
   size_t at = 0;
   for (int supers = 0; type != kNone && supers < 200; ++supers, type = heap.classes[type].super) {
     const HeapClass& one = heap.classes[type];
-    const auto row = std::ranges::find(kCollections, one.name, &CollectionRow::type);
-    std::optional<size_t> array, size;
-    CollectionFields fields;
+    const auto found = std::ranges::find(kCollections, one.name, &CollectionRow::type);
+    const CollectionRow row = found == kCollections.end() ? CollectionRow() : *found;
+    std::optional<size_t> array, size, cells;
+    FieldType size_type = FieldType::kInt;
     for (const InstanceField& field : one.record.fields) {
-      const std::string_view name = heap.TextOf(field.name);
-      if (row != kCollections.end() && name == row->array) array = at;
-      if (row != kCollections.end() && name == row->size) {
+      const auto is = [name = heap.TextOf(field.name)](std::string_view wanted) {
+        return !wanted.empty() && name == wanted;
+      };
+      if (is(row.array)) array = at;
+      if (is(row.cells)) cells = at;
+      if (is(row.size)) {
         size = at;
-        fields.size_type = field.type;
+        size_type = field.type;
       }
       at += field.type == FieldType::kObject ? heap.header.id_size : RowOf(field.type).size;
     }
-    if (array && size) return CollectionFields{*array, *size, fields.size_type, row->slots_each};
+    if (array && size) return CollectionFields{*array, *size, size_type, row.slots_each, cells};
   }
   return std::nullopt;
+}
+
+// Returns the sum of the values of an array of cells.
+uint64_t SumOfCells(const Heap& heap, uint64_t array) {
+  constexpr uint32_t kMostCells = 4096;  // more are only in a damaged dump
+  const uint32_t node = heap.NodeOf(array);
+  if (node == kNone) return 0;
+  const ObjectRecord read = ReadObject(heap, node);
+  const auto* const cells = std::get_if<ObjectArrayRecord>(&read);
+  if (cells == nullptr || cells->length > kMostCells) return 0;
+  uint64_t sum = 0;
+  for (DumpCursor cursor(cells->elements, heap.header.id_size); !cursor.empty();) {
+    const uint32_t cell = heap.NodeOf(cursor.Id());
+    const ObjectRecord record = cell == kNone ? ObjectRecord() : ReadObject(heap, cell);
+    if (const auto* const instance = std::get_if<InstanceRecord>(&record))
+      sum += ValueOf(heap, *instance, "value").value_or(0);
+  }
+  return sum;
 }
 
 class Summer : public DumpVisitor {
@@ -79,7 +106,9 @@ class Summer : public DumpVisitor {
     if (std::max(fields.array, fields.size) > record.values.size()) return;
     const uint64_t id = DumpCursor(record.values.substr(fields.array), id_size).Id();
     DumpCursor size(record.values.substr(fields.size), id_size);
-    const uint64_t elements = ReadValue(size, fields.size_type);
+    uint64_t elements = ReadValue(size, fields.size_type);
+    if (fields.cells && *fields.cells <= record.values.size())
+      elements += SumOfCells(heap_, DumpCursor(record.values.substr(*fields.cells), id_size).Id());
     const uint32_t array = id == 0 ? kNone : heap_.NodeOf(id);
     const bool has_array = array != kNone && !heap_.IsClass(array);
     const uint64_t slots = has_array ? heap_.ShapeOf(array).length : 0;
