@@ -112,7 +112,7 @@ json GroupTable(const HeapView& view, const GroupKind& kind, ViewNames& names, V
 // Finds the rows of objects, and of classes whose objects no object holds.
 class RowsOfTree {
  public:
-  RowsOfTree(const heap::Heap& heap, const heap::TreeCut& cut) {
+  RowsOfTree(const heap::Heap& heap, const heap::TreeCut& cut) : heap_(heap), cut_(cut) {
     for (uint32_t i = 0; i < cut.rows.size(); ++i) {
       const TreeRow& row = cut.rows[i];
       if (row.kind == TreeRow::Kind::kObject) objects_[row.node] = i;
@@ -121,7 +121,12 @@ class RowsOfTree {
     }
   }
   json OfObject(uint32_t node) const { return In(objects_, node); }
-  json OfClass(uint32_t type) const { return In(classes_, type); }
+  // Returns null for several objects if some of them have rows of their own.
+  json Of(const heap::Suspect& suspect) const {
+    if (suspect.objects == 1) return OfObject(suspect.node);
+    const json row = In(classes_, heap_.ClassOf(suspect.node));
+    return !row.is_null() && cut_.rows[row.get<uint32_t>()].joined == suspect.objects ? row : json();
+  }
 
  private:
   static json In(const std::map<uint32_t, uint32_t>& rows, uint32_t key) {
@@ -129,6 +134,8 @@ class RowsOfTree {
     return found != rows.end() ? json(found->second) : json();
   }
 
+  const heap::Heap& heap_;
+  const heap::TreeCut& cut_;
   std::map<uint32_t, uint32_t> objects_, classes_;
 };
 
@@ -145,8 +152,7 @@ json Suspects(const HeapView& view, const RowsOfTree& rows) {
     }
     suspects.push_back({{"text", profile::CleanText(SuspectText(heap, suspect))},
                         {"retained", suspect.retained},
-                        {"row", suspect.objects > 1 ? rows.OfClass(heap.ClassOf(suspect.node))
-                                                    : rows.OfObject(suspect.node)},
+                        {"row", rows.Of(suspect)},
                         {"chain", std::move(chain)},
                         {"chain_left_out",
                          suspect.objects > 1 ? 0

@@ -159,7 +159,7 @@ class Heap(unittest.TestCase):
         def rows(text):
             return len(re.findall(r"(?m)^ .* byte\[\] 0x", text))
 
-        self.write("equal.hprof", heap_made.equal(50))
+        self.write("equal.hprof", heap_made.arrays([1000] * 50))
         text = self.heap("equal.hprof", "--report", "dominators")
         self.assertEqual(rows(text), 22)  # of these and two classes
         self.assertIn("(30 more: --top 0 shows all)", text)
@@ -167,7 +167,7 @@ class Heap(unittest.TestCase):
         self.assertEqual(rows(text), 8)
         self.assertIn("(43 more: --top 0 shows all)", text)
         self.assertEqual(rows(self.heap("equal.hprof", "--top", "0")), 50)
-        self.write("equal.hprof", heap_made.equal(1500))
+        self.write("equal.hprof", heap_made.arrays([1000] * 1500))
         for top, count in (((), 1000), (("--top", "1200"), 1200), (("--top", "2000"), 1502)):
             found = self.rows("dominators", "equal.hprof", *top)["dominators"]
             self.assertEqual(len(found), count)
@@ -251,6 +251,13 @@ class Heap(unittest.TestCase):
         done = child.run([JPROF, "view", "app.hprof", "cut.hprof", "-o", "-"], 60, cwd=self.folder)
         self.assertEqual(done.returncode, 2)
         self.assertIn("jprof heap app.hprof cut.hprof", done.stderr)
+
+    def test_a_suspect_of_several_objects_has_a_row_only_if_that_is_all_of_them(self):
+        for large, has_row in ((0, True), (50, False)):  # these have rows of their own
+            name = self.write("arrays.hprof", heap_made.arrays([8] * 20000 + [900] * large))
+            suspect = self.page(name).header["heap"]["suspects"][0]
+            self.assertIn(f"{20000 + large} objects of byte[]", suspect["text"])
+            self.assertEqual(suspect["row"] is not None, has_row)
 
     def test_damage_anywhere(self):
         whole = heap_made.small(20)

@@ -84,14 +84,14 @@ def loaded(loader):
     return dump.finish()
 
 
-def equal(count):
-    """Arrays of the same size, which no object holds."""
+def arrays(sizes):
+    """Arrays of bytes that no object holds."""
     dump = Dump()
     dump.a_class(0x100, "java/lang/Object")
     dump.a_class(0x108, "[B", 0x100)
-    for number in range(count):
-        dump.bytes_array(0x1000 + 1024 * number, bytes(1000))
-        dump.root(0x1000 + 1024 * number)
+    for i, size in enumerate(sizes):
+        dump.bytes_array(0x1000 + 1024 * i, bytes(size))
+        dump.root(0x1000 + 1024 * i)
     return dump.finish()
 
 
