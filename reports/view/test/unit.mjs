@@ -754,6 +754,25 @@ test("heap: what tells rows from others of their class", () => {
   assert.deepEqual(view.withLabel(["", "m", "()"], TREES[0], 3), ["", "m", "()"]);
 });
 
+test("heap: a group is found in the map by the names of its classes", () => {
+  const texts = ["java/util/Map", "java/util/Map$Entry", "[[Ljava/util/Map;", "java/util/zip/ZipFile",
+                 "java.util", "java.util.zip", "(default)", "Main", "[LMain;", "[B", "[[I", "others",
+                 "others (12)", "(boot loader)"];
+  const names = new view.Names(texts.join("\n"));
+  names.learnClasses(Uint32Array.from(texts.keys()).filter((id) => /^[^(]*$/.test(texts[id])));
+  const found = (by, group) =>
+    texts.filter((_, id) => view.search(names, view.searchOf(by, group)).methods[id]);
+  assert.deepEqual(found("class", "java/util/Map"), ["java/util/Map"]);
+  assert.deepEqual(found("class", "[B"), ["[B"]);
+  assert.deepEqual(found("package", "java.util"), texts.slice(0, 3));
+  assert.deepEqual(found("package", "java.util.zip"), ["java/util/zip/ZipFile"]);
+  assert.deepEqual(found("package", "(default)"), ["Main", "[LMain;"]);
+  assert.deepEqual(found("package", "(primitive arrays)"), ["[B", "[[I"]);
+  for (const [by, group] of [["loader", "app.Loader 0x10"], ["class", "others (12)"]]) {
+    assert.equal(view.searchOf(by, group), "");
+  }
+});
+
 test("locks: what JLM computes, and who waits for whom", () => {
   const counts = { gets: 30, nonrec: 20, rec: 10, slow: 5, wait_ns: 70, hold_ns: 200 };
   const locks = {

@@ -31,3 +31,14 @@ export function readGroups(file: DataFile, info: GroupInfo): Groups {
   return { by: info.by, names: file.u32(info.name), objects: file.f64(info.objects),
            shallow: file.f64(info.shallow), retained: file.f64(info.retained) };
 }
+
+/** Returns the expression that finds the classes of a group by the JVM's names, or an empty text if
+ * names do not tell which these are. */
+export function searchOf(by: string, group: string): string {
+  const literal = group.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  if (by === "loader" || group.startsWith("others (")) return "";
+  if (by === "class") return `^${literal}$`;
+  if (group === "(primitive arrays)") return "^\\[+[BCDFIJSZ]$";
+  if (group === "(default)") return "^(?!others$)([^/.([]+|\\[+L[^/]+;)$";
+  return `^(\\[+L)?${literal.replaceAll("\\.", "/")}/[^/]+$`;
+}

@@ -3,7 +3,8 @@
 import { sortAfterClick, sortIds, widthOf, type ValueColumn } from "../columns.js";
 import { el, select } from "../dom.js";
 import { formatPercent, formatValue } from "../model/format.js";
-import type { Groups } from "../model/heap.js";
+import { searchOf, type Groups } from "../model/heap.js";
+import { search } from "../model/search.js";
 import type { Changed } from "../model/state.js";
 import { Table } from "../table.js";
 import { hasAny, type Context, type Legend, type View } from "../view.js";
@@ -37,7 +38,9 @@ export class GroupsView implements View {
     return {
       about: ["Each row is a class, a package or a class loader with all its objects, also those " +
         "that are garbage. Retained bytes of two rows may be the same bytes, so they do not add up. " +
-        "Enter or a double click highlights the class in the map."],
+        "Enter or a double click highlights the class, or the classes of the package, in the map. " +
+        "It does nothing if the map has no row of these, and for a loader, because names do not " +
+        "tell which classes are its own."],
       columns: this.table.meanings, colours: [],
     };
   }
@@ -99,10 +102,12 @@ export class GroupsView implements View {
       : `${formatValue(ids.length, "", true)} of ${formatValue(names.length, "", true)} rows`;
   }
 
-  /** Highlights a class in the map. */
+  /** Highlights the classes of a group in the map, if it has any. */
   private find(id: number): void {
-    const { names } = this.context.model;
-    const text = names.of(this.groups.names[id]!).replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-    this.context.store.set({ search: `^${text}$`, view: "treemap", zoom: -1 });
+    const { names, base } = this.context.model;
+    const text = searchOf(this.groups.by, names.of(this.groups.names[id]!));
+    const found = search(names, text);
+    if (found && base.method.some((name) => found.methods[name] === 1))
+      this.context.store.set({ search: text, view: "treemap", zoom: -1 });
   }
 }
