@@ -105,8 +105,11 @@ std::vector<GroupSum> SumGroups(const Heap& heap, const DominatorChildren& child
   WalkTree(
       heap.tree, children,
       [&](uint32_t node) {
-        const uint32_t group = group_of(node);
-        if (entered[group]++ == 0) groups[group].retained += heap.RetainedBy(node);
+        const uint32_t number = group_of(node);
+        GroupSum& group = groups[number];
+        ++group.live_objects;
+        group.live_bytes += heap.SizeOf(node);
+        if (entered[number]++ == 0) group.retained += heap.RetainedBy(node);
       },
       [&](uint32_t node) { --entered[group_of(node)]; });
   std::erase_if(groups, [](const GroupSum& group) { return group.objects == 0; });

@@ -14,8 +14,9 @@ struct GroupSum {
   std::string name;
   uint32_t type = kNone;  // a class of the group
   uint64_t objects = 0;
-  uint64_t shallow = 0;   // bytes of the objects themselves
-  uint64_t retained = 0;  // bytes that would be free without these objects
+  uint64_t shallow = 0;                       // bytes of the objects themselves
+  uint64_t live_objects = 0, live_bytes = 0;  // the same of those that can be reached
+  uint64_t retained = 0;                      // bytes that would be free without these objects
 };
 
 // The groups of nodes: by_class[type] of objects, of_class[type] of the class itself.

@@ -19,14 +19,14 @@ constexpr size_t kFramesOfText = 6;
 
 // A class with its objects in the dump, or a place that allocated objects of it.
 struct AllocationRow {
-  heap::GroupSum live;  // of a class
+  heap::GroupSum sum;  // of a class
   bool is_class = false;
   uint64_t objects = 0, bytes = 0;  // allocated
   std::string place;                // where, if it is not a class
 };
 
 constexpr ColumnHelp kAllocationLegend[] = {
-    {"LIVE", "objects of the class in the dump"},
+    {"LIVE", "objects of the class in the dump, without garbage"},
     {"BYTES", "bytes of these objects themselves"},
     {"ALLOCATED", "objects that the profile has counted, of the class or in the context"},
     {"AB", "their bytes"},
@@ -117,10 +117,12 @@ std::string ClassNameOf(const heap::Heap& heap, const heap::GroupSum& sum) {
   return sum.type == heap::kNone ? "java/lang/Class" : heap.classes[sum.type].name;
 }
 
-// Returns the classes of the dump, those with most bytes first.
+// Returns the classes of the dump, those with most live bytes first. A profile does not tell classes
+// of the same name apart.
 std::vector<heap::GroupSum> ClassesOf(const HeapView& view) {
-  std::vector<heap::GroupSum> sums = SumGroups(view.heap, view.children, heap::ByClass(view.heap));
-  std::ranges::stable_sort(sums, std::greater(), &heap::GroupSum::shallow);
+  std::vector<heap::GroupSum> sums =
+      SumGroups(view.heap, view.children, heap::ByClassName(view.heap));
+  std::ranges::stable_sort(sums, std::greater(), &heap::GroupSum::live_bytes);
   return sums;
 }
 
@@ -131,8 +133,8 @@ Columns<AllocationRow> AllocationColumns(const heap::Heap& heap, const HeapOptio
       return row.is_class ? Value::Integer(value(row)) : Value::Missing();
     };
   };
-  const auto live = of_class([](const AllocationRow& row) { return row.live.objects; });
-  const auto bytes = of_class([](const AllocationRow& row) { return row.live.shallow; });
+  const auto live = of_class([](const AllocationRow& row) { return row.sum.live_objects; });
+  const auto bytes = of_class([](const AllocationRow& row) { return row.sum.live_bytes; });
   columns.Add(kPeople, {"LIVE", 10}, live);
   columns.Add(kPeople, {"BYTES", 12}, bytes);
   columns.Add(kCsv | kJson, {"live_objects"}, live);
@@ -143,18 +145,18 @@ Columns<AllocationRow> AllocationColumns(const heap::Heap& heap, const HeapOptio
             [](const AllocationRow& row) { return row.bytes; });
   columns.Add(kPeople, {"LEFT%", 6}, [](const AllocationRow& row) {
     return row.is_class && row.objects > 0
-               ? Value::Fixed(model::PercentOf(row.live.objects, row.objects), 1)
+               ? Value::Fixed(model::PercentOf(row.sum.live_objects, row.objects), 1)
                : Value::Missing();
   });
   columns.Add(kPeople, {"NAME"},
               [&heap, options, text = std::string()](const AllocationRow& row, size_t) mutable {
                 text = !row.is_class                  ? "  < " + row.place
-                       : row.live.type == heap::kNone ? row.live.name
-                                                      : ShownClass(heap, row.live.type, options);
+                       : row.sum.type == heap::kNone ? row.sum.name
+                                                      : ShownClass(heap, row.sum.type, options);
                 return Value::Text(text);
               });
   columns.Add(kCsv | kJson, {"class"},
-              [](const AllocationRow& row) { return Value::Text(row.live.name); });
+              [](const AllocationRow& row) { return Value::Text(row.sum.name); });
   columns.Add(kCsv | kJson, {"context"}, [](const AllocationRow& row) {
     return row.is_class ? Value::Missing() : Value::Text(row.place);
   });
@@ -167,7 +169,7 @@ std::vector<AllocationRow> RowsOf(const heap::Heap& heap, const heap::GroupSum& 
                                   const HeapOptions& options) {
   const bool for_people = EntryOf(options.format).view == kPeople;
   const model::NameForm form = for_people ? options.names : model::NameForm::kJvm;
-  std::vector<AllocationRow> rows = {{.live = sum, .is_class = true}};
+  std::vector<AllocationRow> rows = {{.sum = sum, .is_class = true}};
   const model::ObjectSum* const found = allocations.Find(ClassNameOf(heap, sum));
   if (found == nullptr) return rows;
   rows[0].objects = allocations.ObjectsOf(*found);
@@ -178,7 +180,7 @@ std::vector<AllocationRow> RowsOf(const heap::Heap& heap, const heap::GroupSum& 
                                                : allocations.MethodsOf(*found, form);
   if (for_people && !contexts) places.resize(std::min(places.size(), kMethodsOfAClass));
   for (AllocationRow& place : places) {
-    place.live.name = sum.name;
+    place.sum.name = sum.name;
     rows.push_back(std::move(place));
   }
   return rows;
