@@ -86,23 +86,23 @@ std::string_view RootText(SubTag kind) {
   using enum SubTag;
   switch (kind) {
     case kRootJniGlobal:
-      return "global reference of JNI";
+      return "JNI global reference";
     case kRootJniLocal:
-      return "local reference of JNI";
+      return "JNI local reference";
     case kRootJavaFrame:
       return "local variable of a thread";
     case kRootNativeStack:
-      return "stack of native code";
+      return "native stack";
     case kRootStickyClass:
-      return "class of the system";
+      return "system class";
     case kRootThreadBlock:
-      return "block of a thread";
+      return "thread block";
     case kRootMonitorUsed:
-      return "monitor that is in use";
+      return "monitor in use";
     case kRootThread:
       return "thread";
     default:
-      return "root of an unknown kind";
+      return "unknown root";
   }
 }
 

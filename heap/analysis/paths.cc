@@ -57,10 +57,14 @@ std::string FieldOfClass(const Heap& heap, const HeapClass& one, uint64_t id) {
     if (field.type == FieldType::kObject && field.value == id)
       return fmt::format("static {}", heap.TextOf(field.name));
   if (one.record.loader == id) return "its loader";
-  return one.record.super == id ? "its super class" : "its constants";
+  if (one.record.super == id) return "its super class";
+  if (one.record.signers == id) return "its signers";
+  return one.record.domain == id ? "its protection domain" : "its constants";
 }
 
-std::string FieldOf(const Heap& heap, uint32_t node, uint64_t id) {
+// Returns what of a node refers to the node `to`.
+std::string FieldOf(const Heap& heap, uint32_t node, uint32_t to) {
+  const uint64_t id = IdOf(heap, to);
   if (heap.IsClass(node)) return FieldOfClass(heap, heap.classes[node], id);
   const ObjectRecord record = ReadObject(heap, node);
   std::string name;
@@ -74,8 +78,15 @@ std::string FieldOf(const Heap& heap, uint32_t node, uint64_t id) {
       if (cursor.Id() == id) name = fmt::format("[{}]", i);
   }
   if (!name.empty()) return name;
-  const uint32_t type = heap.ClassOf(node);
-  return heap.classes[type].id == id ? "its class" : "local variable";
+  return heap.classes[heap.ClassOf(node)].mirror == to ? "its class" : "local variable";
+}
+
+// Returns the kind of a root from which a path begins: of one that no thread holds.
+SubTag KindOfRoot(const Heap& heap, uint32_t node) {
+  const auto found = std::ranges::find_if(heap.roots, [&](const Root& root) {
+    return heap.NodeOf(root.id) == node && heap.OwnerOf(root) == kNone;
+  });
+  return found == heap.roots.end() ? SubTag::kRootUnknown : found->kind;
 }
 
 }  // namespace
@@ -86,13 +97,10 @@ std::optional<RootPath> FindPath(const Heap& heap, const std::vector<bool>& is_w
   if (found == kNone) return std::nullopt;
   const std::vector<uint32_t> nodes = search.PathTo(found);
   RootPath path;
-  const uint64_t first = IdOf(heap, nodes.front());
-  const auto root = std::ranges::find(heap.roots, first, &Root::id);
-  if (root != heap.roots.end()) path.root = root->kind;
+  path.root = KindOfRoot(heap, nodes.front());
   for (size_t i = 0; i < nodes.size(); ++i) {
     const bool is_last = i + 1 == nodes.size();
-    path.steps.push_back(
-        {nodes[i], is_last ? "" : FieldOf(heap, nodes[i], IdOf(heap, nodes[i + 1]))});
+    path.steps.push_back({nodes[i], is_last ? "" : FieldOf(heap, nodes[i], nodes[i + 1])});
   }
   return path;
 }

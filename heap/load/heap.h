@@ -91,6 +91,8 @@ struct Heap {
     if (const auto object = ids.Find(id)) return class_count() + *object;
     return class_by_id.Get(id, kNone);
   }
+  // Returns the node of the thread that holds a root, or kNone for a root that none holds.
+  uint32_t OwnerOf(const Root& root) const;
   std::string_view TextOf(uint64_t id) const {
     const uint32_t text = text_by_id.Get(id, kNone);
     return text != kNone ? texts[text] : std::string_view();

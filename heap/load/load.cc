@@ -50,10 +50,7 @@ class Linker : public DumpVisitor {
   void AddRoot(const Root& root) {
     const uint32_t node = heap_.NodeOf(root.id);
     if (node == kNone) return;
-    const uint32_t thread = heap_.thread_by_serial.Get(root.thread, kNone);
-    const uint32_t owner =
-        IsOfThread(root) && thread != kNone ? heap_.NodeOf(heap_.roots[thread].id) : kNone;
-    if (owner != kNone) {
+    if (const uint32_t owner = heap_.OwnerOf(root); owner != kNone) {
       locals_.emplace_back(owner, node);
     } else {
       heap_.root_nodes.push_back(node);
@@ -134,6 +131,11 @@ Result<void> Link(Heap& heap, const LoadOptions& options) {
 }
 
 }  // namespace
+
+uint32_t Heap::OwnerOf(const Root& root) const {
+  const uint32_t thread = thread_by_serial.Get(root.thread, kNone);
+  return IsOfThread(root) && thread != kNone ? NodeOf(roots[thread].id) : kNone;
+}
 
 uint32_t Heap::ClassNamed(std::string_view name) const {
   const auto found = std::ranges::find(classes, name, &HeapClass::name);

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "reports/heap/allocation_table.h"
 #include "tests/unit/heap/dump_writer.h"
 #include "tests/unit/reports/sampled_profile.h"
