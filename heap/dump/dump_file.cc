@@ -52,7 +52,7 @@ DumpFile::~DumpFile() {
 Result<void> DumpFile::Map(int fd, const std::string& path) {
   struct stat status = {};
   if (fstat(fd, &status) != 0) return Fail("cannot read {}: {}", path, ErrnoText());
-  if (!S_ISREG(status.st_mode)) return WrongUse("{} is no file; name a heap dump", path);
+  if (!S_ISREG(status.st_mode)) return WrongUse("{} is not a regular file; name a heap dump", path);
   size_ = static_cast<size_t>(status.st_size);
   if (size_ == 0) return Fail("{} is empty; it may still be being written", path);
   void* const data = mmap(nullptr, size_, PROT_READ, MAP_SHARED, fd, 0);
@@ -74,8 +74,10 @@ Result<DumpFile> DumpFile::Open(const std::string& path,
   auto damage = Expand(file.bytes(), scratch->get(), progress);
   if (!damage) return std::unexpected(damage.error());
   DumpFile expanded;
-  if (auto mapped = expanded.Map(scratch->get(), path); !mapped)
+  if (auto mapped = expanded.Map(scratch->get(), path); !mapped) {
+    if (damage->empty()) return std::unexpected(mapped.error());
     return Fail("{} cannot be expanded: {}", path, *damage);
+  }
   expanded.file_size_ = file.size_;
   expanded.damage_ = *std::move(damage);
   return expanded;

@@ -52,7 +52,7 @@ class Inflater {
       damage_ = fmt::format("its compressed data are damaged: {}",
                             stream_.msg != nullptr ? stream_.msg : "not enough memory");
     }
-    is_full_ = stream_.avail_out == 0;
+    is_full_ = !at_end_ && stream_.avail_out == 0;
     return out_.size() - stream_.avail_out;
   }
 

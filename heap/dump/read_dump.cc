@@ -23,7 +23,7 @@ Result<DumpHeader> ReadHeader(std::string_view bytes, const std::string& path) {
   constexpr size_t kLongestVersion = 16;
   if (!bytes.starts_with(kMagic)) {
     return WrongUse(
-        "{} is no heap dump: it does not begin with \"JAVA PROFILE\"; make one with "
+        "{} is not a heap dump: it does not begin with \"JAVA PROFILE\"; make one with "
         "jcmd PID GC.heap_dump FILE, or with jprof heap --pid PID",
         path);
   }

@@ -20,7 +20,7 @@ struct DumpHeader {
   size_t size = 0;            // of the header itself, in bytes
 };
 
-// Fails if the bytes are no heap dump.
+// Fails if the bytes are not a heap dump.
 Result<DumpHeader> ReadHeader(std::string_view bytes, const std::string& path);
 
 struct Root {

@@ -192,10 +192,10 @@ class Heap(unittest.TestCase):
         self.assertRegex(text, r"java.lang.String$|java.lang.String\n")
 
     def test_what_is_no_dump(self):
-        self.assertIn("is no heap dump", self.heap(self.write("text", b"hello\n"), status=2))
+        self.assertIn("is not a heap dump", self.heap(self.write("text", b"hello\n"), status=2))
         self.assertIn("is empty", self.heap(self.write("empty", b""), status=1))
         self.assertIn("cannot open", self.heap("none.hprof", status=2))
-        self.assertIn("is no file", self.heap(".", status=2))
+        self.assertIn("is not a regular file", self.heap(".", status=2))
         self.assertIn("--pid", self.heap(status=2))
         self.assertIn("did you mean", self.heap("app.hprof", "--report", "histo", status=2))
 

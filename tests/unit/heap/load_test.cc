@@ -143,8 +143,9 @@ std::string Compressed(std::string_view bytes) {
   return out;
 }
 
-std::string ManyNodes() {
+std::string ManyNodes(size_t text_size = 0) {
   DumpWriter dump = Classes();
+  if (text_size > 0) dump.Text(std::string(text_size, 'x'));
   for (uint64_t i = 0; i < 20000; ++i)
     dump.Object(0x20000 + i * 24, kNode, {0x20000 + i * 24 + 24, i});
   dump.Root(SubTag::kRootUnknown, 0x20000);
@@ -159,6 +160,18 @@ TEST(LoadTest, ExpandsACompressedDumpOfSeveralMembers) {
   EXPECT_EQ(heap.objects, 20000u);
   EXPECT_EQ(heap.problems.count, 0u);
   EXPECT_EQ(heap.file.file_size(), both.size());
+}
+
+// The end of the data is then known only after the buffer was written.
+TEST(LoadTest, ExpandsADumpOfExactlyOneBuffer) {
+  constexpr size_t kBuffer = size_t{1} << 20;
+  const std::string bytes = ManyNodes(1 + kBuffer - ManyNodes(1).size());
+  ASSERT_EQ(bytes.size(), kBuffer);
+  for (const std::string& packed : {Compressed(bytes), Compressed(bytes) + Compressed("")}) {
+    const Heap heap = Loaded(packed);
+    EXPECT_EQ(heap.objects, 20000u);
+    EXPECT_EQ(heap.problems.texts, std::vector<std::string>());
+  }
 }
 
 TEST(LoadTest, ReadsWhatIsLeftOfACompressedDump) {
@@ -214,8 +227,10 @@ TEST(LoadTest, RefusesWhatIsNoDump) {
     const auto heap = Load(file.path(), {});
     return heap ? "" : heap.error().message.substr(file.path().size());
   };
-  EXPECT_TRUE(error("hello").starts_with(" is no heap dump"));
+  EXPECT_TRUE(error("hello").starts_with(" is not a heap dump"));
   EXPECT_TRUE(error("").starts_with(" is empty"));
+  EXPECT_TRUE(error(Compressed("")).starts_with(" is empty"));
+  EXPECT_TRUE(error("\x1f\x8b").starts_with(" cannot be expanded: the compressed file ends"));
   EXPECT_TRUE(error("JAVA PROFILE 1.0.2").starts_with(" ends inside its header"));
   EXPECT_TRUE(error(DumpWriter(7).Finish()).starts_with(" has ids of 7 bytes"));
   EXPECT_FALSE(Load("/no/such/file", {}));
