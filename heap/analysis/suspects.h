@@ -14,7 +14,7 @@ struct Suspect {
   uint64_t objects = 1;   // of the class
   uint64_t retained = 0;
   std::vector<uint32_t> chain;  // from the object to where what it holds spreads, the object first
-  uint32_t held_type = kNone;   // the class that most objects there have, directly dominated
+  uint32_t held_type = kNone;   // the class that retains most of what the last one dominates
   uint64_t held_objects = 0, held_retained = 0;
 };
 

@@ -106,8 +106,8 @@ struct LoadOptions {
   std::function<void(const char* step, double share)> progress;  // may be empty
 };
 
-// Reads a dump and finds dominators. Fails if the file is no dump or cannot be read. A damaged dump
-// is read as far as possible, and Heap::problems says what is wrong.
+// Reads a dump and finds dominators. Fails if the file is not a dump or cannot be read. A damaged
+// dump is read as far as possible, and Heap::problems says what is wrong.
 Result<Heap> Load(const std::string& path, const LoadOptions& options);
 
 // Does the same with bytes that are in a file already.

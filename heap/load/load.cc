@@ -95,7 +95,8 @@ class Linker : public DumpVisitor {
   uint32_t node_ = 0;
 };
 
-// A dump that was cut has no roots, because they come last: its classes take their place.
+// A dump of an older JDK that was cut has no roots, because they come last: its classes take their
+// place.
 void ReplaceMissingRoots(Heap& heap) {
   if (!heap.root_nodes.empty() || heap.nodes() == kPrimitiveTypes) return;
   heap.notes.push_back("the dump has no roots: all classes are taken for roots");

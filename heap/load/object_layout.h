@@ -20,11 +20,13 @@ struct ObjectLayout {
 
 // Those of the releases of HotSpot, by header and references: 64 bits with compressed class
 // pointers, without these (before and since JDK 23), and with compact headers; then of 32 bits.
-inline constexpr std::array<ObjectLayout, 8> kLayouts = {{
+inline constexpr std::array<ObjectLayout, 10> kLayouts = {{
     {12, 16, 16, 4, 8},
     {12, 16, 16, 8, 8},
     {16, 24, 24, 8, 8},
     {16, 20, 24, 8, 8},
+    {16, 24, 24, 4, 8},
+    {16, 20, 24, 4, 8},
     {8, 12, 16, 4, 8},
     {8, 12, 16, 8, 8},
     {12, 16, 16, 4, 16},

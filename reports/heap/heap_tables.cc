@@ -75,8 +75,8 @@ void HeapHeadJson(const heap::Heap& heap, std::string_view key, JsonWriter& json
   json.Member("live_bytes", LiveBytes(heap));
   json.Member("missing_targets", heap.dangling);
   json.StringsMember("notes", heap.notes);
-  json.Member("damages", heap.problems.count);
-  json.StringsMember("damaged", heap.problems.texts);
+  json.Member("damage_count", heap.problems.count);
+  json.StringsMember("damages", heap.problems.texts);  // the first ones
   json.EndObject();
 }
 

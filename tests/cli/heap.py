@@ -190,6 +190,9 @@ class Heap(unittest.TestCase):
         self.assertIn("damaged   the file ends inside a record at byte", text)
         self.assertIn("note      the dump has no roots: all classes are taken for roots", text)
         self.assertRegex(text, r"java.lang.String$|java.lang.String\n")
+        head = self.rows("histogram", "cut.hprof")["heap"]
+        self.assertEqual(head["damage_count"], len(head["damages"]))
+        self.assertIn("the file ends inside a record at byte", head["damages"][0])
 
     def test_what_is_no_dump(self):
         self.assertIn("is not a heap dump", self.heap(self.write("text", b"hello\n"), status=2))

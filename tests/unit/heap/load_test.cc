@@ -246,6 +246,8 @@ TEST(LoadTest, FindsSizesByDistances) {
   for (const Case& one : {Case{24, 32, 32, 24, 120},     // 12 + 8; 16 + 16; 16 + 9; 16 + 8
                           Case{32, 48, 32, 24, 120},     // references of 8 bytes
                           Case{32, 56, 40, 32, 128},     // and class pointers of 8 bytes
+                          Case{24, 40, 40, 32, 128},     // only class pointers of 8 bytes
+                          Case{24, 40, 32, 32, 120},     // the same since JDK 23
                           Case{16, 32, 24, 24, 112},     // compact headers
                           Case{24, 48, 24, 24, 112}}) {  // compact headers, references of 8 bytes
     DumpWriter dump = Classes();
