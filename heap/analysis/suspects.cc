@@ -4,8 +4,6 @@
 #include <map>
 #include <span>
 
-#include "heap/analysis/names.h"
-
 namespace jprof::heap {
 namespace {
 
@@ -59,12 +57,6 @@ void AddHeld(const Heap& heap, const DominatorChildren& children, Suspect& suspe
   }
 }
 
-std::string ManyText(const Heap& heap, const Suspect& suspect) {
-  return fmt::format("{} objects of {} hold {}; the largest is {}", suspect.objects,
-                     ClassText(heap, suspect.node), BytesText(suspect.retained),
-                     ObjectText(heap, suspect.node));
-}
-
 }  // namespace
 
 std::vector<Suspect> FindSuspects(const Heap& heap, const DominatorChildren& children,
@@ -92,35 +84,6 @@ std::vector<Suspect> FindSuspects(const Heap& heap, const DominatorChildren& chi
   }
   std::ranges::sort(suspects, std::greater(), &Suspect::retained);
   return suspects;
-}
-
-std::string SuspectText(const Heap& heap, const Suspect& suspect) {
-  const double share = 100 * static_cast<double>(suspect.retained) /
-                       static_cast<double>(heap.tree.size * Heap::kUnit);
-  std::string text =
-      suspect.objects > 1
-          ? ManyText(heap, suspect)
-          : fmt::format("{} holds {}", ObjectText(heap, suspect.node), BytesText(suspect.retained));
-  text += fmt::format(", {:.0f} % of the heap", share);
-  const uint32_t last = suspect.chain.back();
-  if (suspect.objects == 1 && suspect.chain.size() > 1)
-    text +=
-        fmt::format(", {} of it in {}", BytesText(heap.RetainedBy(last)), ObjectText(heap, last));
-  if (suspect.objects == 1 && suspect.held_objects > 1) {
-    text += fmt::format(", with {} {} of {}", suspect.held_objects,
-                        SourceName(heap.classes[suspect.held_type].name),
-                        BytesText(suspect.held_retained));
-  }
-  return text;
-}
-
-std::string BytesText(uint64_t bytes) {
-  constexpr const char* kUnits[] = {"bytes", "kB", "MB", "GB", "TB"};
-  auto value = static_cast<double>(bytes);
-  size_t unit = 0;
-  for (; unit + 1 < std::size(kUnits) && value >= 999.5; ++unit) value /= 1000;
-  if (unit == 0) return fmt::format("{} {}", bytes, bytes == 1 ? "byte" : "bytes");
-  return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, kUnits[unit]);
 }
 
 }  // namespace jprof::heap

@@ -1,7 +1,7 @@
 // Finds what may be leaks: objects, or classes of objects, that hold much of the heap.
 #pragma once
 
-#include <string>
+#include <cstdint>
 #include <vector>
 
 #include "heap/load/heap.h"
@@ -21,11 +21,5 @@ struct Suspect {
 // Returns the suspects that hold at least `least` of the heap, from 0 to 1, the largest first.
 std::vector<Suspect> FindSuspects(const Heap& heap, const DominatorChildren& children,
                                   double least);
-
-// Returns a sentence about a suspect.
-std::string SuspectText(const Heap& heap, const Suspect& suspect);
-
-// Returns bytes in the unit that fits: "12 bytes", "3.4 MB".
-std::string BytesText(uint64_t bytes);
 
 }  // namespace jprof::heap

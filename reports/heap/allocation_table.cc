@@ -117,8 +117,8 @@ std::string ClassNameOf(const heap::Heap& heap, const heap::GroupSum& sum) {
   return sum.type == heap::kNone ? "java/lang/Class" : heap.classes[sum.type].name;
 }
 
-// Returns the classes of the dump, those with most live bytes first. A profile does not tell classes
-// of the same name apart.
+// Returns the classes of the dump, those with most live bytes first. Classes of the same name are
+// one, because a profile does not tell them apart.
 std::vector<heap::GroupSum> ClassesOf(const HeapView& view) {
   std::vector<heap::GroupSum> sums =
       SumGroups(view.heap, view.children, heap::ByClassName(view.heap));
@@ -150,9 +150,9 @@ Columns<AllocationRow> AllocationColumns(const heap::Heap& heap, const HeapOptio
   });
   columns.Add(kPeople, {"NAME"},
               [&heap, options, text = std::string()](const AllocationRow& row, size_t) mutable {
-                text = !row.is_class                  ? "  < " + row.place
+                text = !row.is_class                 ? "  < " + row.place
                        : row.sum.type == heap::kNone ? row.sum.name
-                                                      : ShownClass(heap, row.sum.type, options);
+                                                     : ShownClass(heap, row.sum.type, options);
                 return Value::Text(text);
               });
   columns.Add(kCsv | kJson, {"class"},

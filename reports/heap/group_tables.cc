@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 
-#include "heap/analysis/suspects.h"
 #include "profile/files/printable_text.h"
 #include "reports/heap/heap_tables.h"
 
@@ -62,17 +61,17 @@ int64_t RetainedChange(const GroupChange& one) {
   return ChangeOf(one.before.retained, one.after.retained);
 }
 
-std::string SignedBytesText(int64_t bytes) {
+std::string SignedBytes(int64_t bytes) {
   if (bytes == 0) return "0";
-  return (bytes < 0 ? "-" : "+") + heap::BytesText(static_cast<uint64_t>(std::abs(bytes)));
+  return (bytes < 0 ? "-" : "+") + Bytes(static_cast<uint64_t>(std::abs(bytes)));
 }
 
 // Returns the changes, the largest first. Groups are the same if they have the same name.
 std::vector<GroupChange> GroupChangesOf(const HeapView& before, const HeapView& after,
                                         const GroupKind& kind, const HeapOptions& options) {
   std::map<std::string, GroupChange> by_name;
-  for (const auto& [view, sums] : {std::pair(&before, &GroupChange::before),
-                                   std::pair(&after, &GroupChange::after)}) {
+  for (const auto& [view, sums] :
+       {std::pair(&before, &GroupChange::before), std::pair(&after, &GroupChange::after)}) {
     for (GroupSum& sum : SumGroups(view->heap, view->children, kind.group_by_name(view->heap))) {
       GroupChange& change = by_name[sum.name];
       change.name = sum.name;
@@ -100,7 +99,7 @@ template <typename Of>
 void AddBytesChange(Columns<GroupChange>& columns, const char* text, Of of) {
   columns.Add(kPeople, {text, 10},
               [of, shown = std::string()](const GroupChange& one, size_t) mutable {
-                shown = SignedBytesText(ChangeOf(of(one.before), of(one.after)));
+                shown = SignedBytes(ChangeOf(of(one.before), of(one.after)));
                 return Value::Text(shown);
               });
 }
@@ -117,7 +116,7 @@ Columns<GroupChange> GroupChangeColumns(const GroupKind& kind, const HeapOptions
   AddBytesChange(columns, "RETAINED", retained);
   columns.Add(kPeople, {"NOW", 10},
               [shown = std::string()](const GroupChange& one, size_t) mutable {
-                shown = heap::BytesText(one.after.retained);
+                shown = Bytes(one.after.retained);
                 return Value::Text(shown);
               });
   AddGroupChange(columns, "objects", objects);

@@ -6,6 +6,7 @@
 #include "reports/heap/group_tables.h"
 #include "reports/heap/heap_tables.h"
 #include "reports/heap/object_tables.h"
+#include "reports/heap/suspect_text.h"
 #include "reports/print/fit.h"
 
 namespace jprof::reports {

@@ -2,10 +2,8 @@
 
 #include "common/utc_text.h"
 #include "heap/analysis/names.h"
-#include "heap/analysis/suspects.h"
 #include "model/values/statistics.h"
 #include "profile/files/printable_text.h"
-#include "reports/print/units.h"
 
 namespace jprof::reports {
 namespace {
@@ -29,16 +27,15 @@ std::vector<std::pair<const char*, std::string>> HeapFacts(const heap::Heap& hea
   std::vector<std::pair<const char*, std::string>> facts = {
       {"taken", fmt::format("{}, HPROF {}, {}",
                             UtcText(static_cast<std::time_t>(heap.header.milliseconds / 1000)),
-                            profile::CleanText(heap.header.version),
-                            heap::BytesText(heap.file.file_size()))},
+                            profile::CleanText(heap.header.version), Bytes(heap.file.file_size()))},
       {"live",
-       fmt::format("{} in {} of {}", heap::BytesText(LiveBytes(heap)),
+       fmt::format("{} in {} of {}", Bytes(LiveBytes(heap)),
                    Counted(heap.tree.reachable, "object", "objects"),
                    Counted(heap.classes.size() - heap::kPrimitiveTypes, "class", "classes"))}};
   const uint64_t unreachable = AllObjects(heap) - heap.tree.reachable;
   if (unreachable > 0) {
     facts.emplace_back("garbage", fmt::format("{} in {} that no strong reference leads to",
-                                              heap::BytesText(AllBytes(heap) - LiveBytes(heap)),
+                                              Bytes(AllBytes(heap) - LiveBytes(heap)),
                                               Counted(unreachable, "object", "objects")));
   }
   return facts;

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "heap/analysis/suspects.h"
 #include "reports/heap/heap_report.h"
 #include "reports/print/columns.h"
 #include "reports/print/screen.h"
+#include "reports/print/units.h"
 
 namespace jprof::reports {
 
@@ -36,7 +36,7 @@ double ShareOf(const heap::Heap& heap, uint64_t bytes);
 template <typename Row, typename Of>
 void AddBytes(Columns<Row>& columns, const char* text_name, const char* name, Of of) {
   columns.Add(kPeople, {text_name, 9}, [of, text = std::string()](const Row& row, size_t) mutable {
-    text = heap::BytesText(of(row));
+    text = Bytes(of(row));
     return Value::Text(text);
   });
   columns.Add(kCsv | kJson, {name}, [of](const Row& row) { return Value::Integer(of(row)); });
@@ -57,16 +57,14 @@ inline size_t ShownRows(size_t count, const HeapOptions& options) {
   return most == 0 ? count : std::min(count, most);
 }
 
-// Writes the rows that are shown, and how many are not: these and `left_out` ones, which `rows` does
-// not contain.
+// Writes the rows that are shown, and how many are not, of `rows` and of `left_out` ones that it
+// does not contain.
 template <typename Row>
 void WriteHeapRows(Columns<Row>& columns, const std::vector<Row>& rows, Layout layout,
                    const HeapOptions& options, Output& out, uint64_t left_out = 0) {
   const size_t shown = ShownRows(rows.size(), options);
   if (const uint64_t more = left_out + rows.size() - shown; more > 0) {
-    layout.tail.text = [more](Output& text) {
-      text.Print("({} more: --top 0 shows all)\n", more);
-    };
+    layout.tail.text = [more](Output& text) { text.Print("({} more: --top 0 shows all)\n", more); };
   }
   layout.width = options.width;
   if (!options.legends) layout.legend = {};

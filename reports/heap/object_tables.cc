@@ -7,6 +7,7 @@
 #include "model/values/statistics.h"
 #include "profile/files/printable_text.h"
 #include "reports/heap/heap_tables.h"
+#include "reports/heap/suspect_text.h"
 
 namespace jprof::reports {
 namespace {
@@ -66,7 +67,7 @@ void PrintSuspects(const HeapView& view, const HeapOptions& options, Output& out
               [&heap](const Suspect& one) { return fmt::format("0x{:x}", IdOf(heap, one.node)); });
   AddMadeText(columns, kCsv | kJson, "in",
               [&heap](const Suspect& one) { return heap::ObjectText(heap, one.chain.back()); });
-  const auto text = [&heap](const Suspect& one) { return heap::SuspectText(heap, one); };
+  const auto text = [&heap](const Suspect& one) { return SuspectText(heap, one); };
   AddMadeText(columns, kPeople, "SUSPECT",
               [text](const Suspect& one) { return profile::CleanText(text(one)); });
   AddMadeText(columns, kCsv | kJson, "text", text);

@@ -23,7 +23,7 @@ bool IsJava(std::string_view name) {
          !name.starts_with("T:");
 }
 
-// Returns the end of the indentation, which takes at most half of the room, and what fits of a name.
+// Returns the indentation, of which at most half of the room is left, and what fits of a name.
 std::string Indented(std::string_view indentation, std::string_view name, size_t room) {
   const size_t used = std::min(indentation.size(), room / 2);
   return std::string(indentation.substr(indentation.size() - used)) + Cut(name, room - used);

@@ -5,11 +5,11 @@
 #include <map>
 
 #include "heap/analysis/names.h"
-#include "heap/analysis/suspects.h"
 #include "heap/analysis/tree_cut.h"
 #include "reports/heap/group_tables.h"
 #include "reports/heap/heap_tables.h"
 #include "reports/heap/object_tables.h"
+#include "reports/heap/suspect_text.h"
 
 namespace jprof::reports {
 namespace {
@@ -125,7 +125,8 @@ class RowsOfTree {
   json Of(const heap::Suspect& suspect) const {
     if (suspect.objects == 1) return OfObject(suspect.node);
     const json row = In(classes_, heap_.ClassOf(suspect.node));
-    return !row.is_null() && cut_.rows[row.get<uint32_t>()].joined == suspect.objects ? row : json();
+    return !row.is_null() && cut_.rows[row.get<uint32_t>()].joined == suspect.objects ? row
+                                                                                      : json();
   }
 
  private:

@@ -45,6 +45,7 @@ LAYOUTS = {
     "parallel": (["-XX:+UseParallelGC"], 17),
     "wide-references": (["-XX:-UseCompressedOops"], 17),
     "wide-classes": (["-XX:-UseCompressedOops", "-XX:-UseCompressedClassPointers"], 17),
+    "wide-classes-alone": (["-XX:-UseCompressedClassPointers"], 17),
     "aligned": (["-XX:ObjectAlignmentInBytes=16"], 17),
     "compact-headers": (["-XX:+UseCompactObjectHeaders"], 25),
 }

@@ -45,12 +45,13 @@ void Analyse(const Heap& heap) {
   CheckSums(heap, children);
   CheckCut(heap, CutTree(heap, children, {.share = 0.01, .rows = 20, .levels = 5}));
   if (FindLargest(heap, children, 5, 20).objects.size() > 20) __builtin_trap();
-  for (const Grouping& grouping : {ByClass(heap), ByLoader(heap), ByPackage(heap),
-                                   ByClassName(heap), ByLoaderName(heap)}) {
+  for (const Grouping& grouping :
+       {ByClass(heap), ByLoader(heap), ByPackage(heap), ByClassName(heap), ByLoaderName(heap)}) {
     for (const GroupSum& sum : SumGroups(heap, children, grouping))
       if (sum.retained > heap.tree.size * Heap::kUnit) __builtin_trap();
   }
-  for (const Suspect& suspect : FindSuspects(heap, children, 0.1)) SuspectText(heap, suspect);
+  for (const Suspect& suspect : FindSuspects(heap, children, 0.1))
+    ObjectText(heap, suspect.chain.back());
   FindDuplicates(heap, {});
   SumCollections(heap, {});
   const uint32_t step = heap.nodes() / 20 + 1;

@@ -31,6 +31,17 @@ TEST(Duration, IsInTheUnitThatFitsWithThreeDigits) {
   for (const auto& [ns, text] : cases) EXPECT_EQ(Duration(ns), text) << ns;
 }
 
+TEST(Bytes, AreInTheUnitThatFitsWithThreeDigits) {
+  const std::pair<uint64_t, const char*> cases[] = {
+      {0, "0 bytes"},          {1, "1 byte"},
+      {999, "999 bytes"},      {1000, "1.00 kB"},
+      {9'996, "10.0 kB"},      {99'960, "100 kB"},
+      {999'600, "1.00 MB"},    {3'410'000, "3.41 MB"},
+      {364'400'000, "364 MB"}, {UINT64_MAX, "18446744 TB"},
+  };
+  for (const auto& [bytes, text] : cases) EXPECT_EQ(Bytes(bytes), text) << bytes;
+}
+
 TEST(MethodIn, HasThreeForms) {
   using enum model::NameForm;
   const char* load = "clojure/lang/RT.load(Ljava/lang/String;[IZ)V";
