@@ -37,10 +37,14 @@ JPROF_NEXT(pthread_rwlock_trywrlock, pthread_rwlock_t*);
 JPROF_NEXT(pthread_rwlock_timedwrlock, pthread_rwlock_t*, const timespec*);
 JPROF_NEXT(pthread_rwlock_clockwrlock, pthread_rwlock_t*, clockid_t, const timespec*);
 JPROF_NEXT(pthread_rwlock_unlock, pthread_rwlock_t*);
-JPROF_NEXT(pthread_cond_wait, pthread_cond_t*, pthread_mutex_t*);
-JPROF_NEXT(pthread_cond_timedwait, pthread_cond_t*, pthread_mutex_t*, const timespec*);
 JPROF_NEXT(pthread_cond_clockwait, pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*);
 #undef JPROF_NEXT
+// On x86-64 the older version of these is for another pthread_cond_t.
+constexpr char kSecondConditions[] = "GLIBC_2.3.2";
+constinit NextFunction<int(pthread_cond_t*, pthread_mutex_t*)> next_pthread_cond_wait(
+    "pthread_cond_wait", kSecondConditions);
+constinit NextFunction<int(pthread_cond_t*, pthread_mutex_t*, const timespec*)>
+    next_pthread_cond_timedwait("pthread_cond_timedwait", kSecondConditions);
 
 template <class... Functions>
 void LookAll(Functions&... functions) {

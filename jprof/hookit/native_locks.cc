@@ -1,6 +1,8 @@
 #include "jprof/hookit/native_locks.h"
 
+#include <array>
 #include <new>
+#include <ranges>
 #include <span>
 
 #include "common/mapped_memory.h"
@@ -16,6 +18,7 @@ struct HeldLock {
   const void* lock;
   LockKind kind;
   bool again;     // the thread had it already
+  bool tried;     // the thread has not waited for it, and would not have
   uint32_t node;  // where it was taken
   int64_t since;  // in ns; 0: not held, because the thread waits for a condition, or not timed
 };
@@ -57,10 +60,14 @@ class HeldLocks final : public engine::ThreadExtension {
     for (HeldLock* const last = held_ + --depth_; lock < last; ++lock) *lock = lock[1];
   }
 
+  // Returns the place for an order with this hash among those that need not be added again.
+  uint64_t& Known(uint64_t order) { return known_[order >> 58]; }
+
  private:
   static constexpr size_t kMost = 250;
   size_t depth_ = 0;
   HeldLock held_[kMost] = {};
+  std::array<uint64_t, 64> known_ = {};
 };
 
 namespace {
@@ -72,6 +79,13 @@ uint64_t Mixed(const void* lock) {
 }
 // Returns a number for the lock that is not 0.
 uint32_t HashOf(const void* lock) { return static_cast<uint32_t>(Mixed(lock) >> 32) | 1; }
+
+// Returns a hash of the pair in which the upper bits depend on all others.
+uint64_t Hash(uint32_t first, uint32_t second) {
+  uint64_t hash = (uint64_t{first} << 32 | second) * 0x9e3779b97f4a7c15ull;
+  hash ^= hash >> 32;
+  return hash * 0xd1342543de82ef95ull;
+}
 
 }  // namespace
 
@@ -98,16 +112,32 @@ void NativeLocks::Add(uint32_t node, size_t metric, int64_t amount) {
 
 std::atomic<uint64_t>& NativeLocks::OwnerOf(const void* lock) { return owners_[Mixed(lock) >> 52]; }
 
-void NativeLocks::Order(const HeldLocks& held, const LockRequest& request,
-                        const profile::Node* leaf) {
-  if (!request.may_wait || held.all().empty()) return;
-  const HeldLock& last = held.all().back();
-  edges_.Add({.kind = profile::LockEdgeKind::kOrder,
-              .from = last.node,
-              .to = IndexOf(leaf),
-              .from_object = HashOf(last.lock),
-              .to_object = HashOf(request.lock),
-              .count = 1});
+void NativeLocks::SetOwner(const void* lock, uint32_t node) {
+  OwnerOf(lock).store(uint64_t{HashOf(lock)} << 32 | node, std::memory_order_relaxed);
+}
+
+// Adds the orders of the locks down to the last one for which the thread asked in such a way that
+// it may wait. That one has been added with those below it.
+void NativeLocks::Order(HeldLocks& held, const LockRequest& request, const profile::Node* leaf) {
+  if (!request.may_wait) return;
+  for (const HeldLock& lock : held.all() | std::views::reverse) {
+    if (lock.again) continue;
+    AddOrder(held, {.kind = profile::LockEdgeKind::kOrder,
+                    .from = lock.node,
+                    .to = IndexOf(leaf),
+                    .from_object = HashOf(lock.lock),
+                    .to_object = HashOf(request.lock),
+                    .count = 1});
+    if (!lock.tried) return;
+  }
+}
+
+void NativeLocks::AddOrder(HeldLocks& held, const profile::LockEdge& order) {
+  const uint64_t nodes = Hash(order.from, order.to);
+  const uint64_t objects = nodes ^ Hash(order.from_object, order.to_object);
+  if (held.Known(nodes) == nodes || held.Known(objects) == objects) return;
+  const uint64_t added = edges_.Add(order) ? nodes : objects;
+  held.Known(added) = added;
 }
 
 void NativeLocks::AddWait(const LockRequest& request, profile::Node* leaf) {
@@ -117,7 +147,6 @@ void NativeLocks::AddWait(const LockRequest& request, profile::Node* leaf) {
   edges_.Add({.kind = profile::LockEdgeKind::kWait,
               .from = IndexOf(leaf),
               .to = request.owner,
-              .to_object = HashOf(request.lock),
               .count = 1,
               .time_ns = time});
 }
@@ -141,10 +170,14 @@ void NativeLocks::Take(HeldLocks& held, const LockRequest& request, profile::Nod
   if (!again) {
     Add(node, timed_ ? kHold + 1 : kHold, 1);
     Order(held, request, leaf);
-    OwnerOf(request.lock)
-        .store(uint64_t{HashOf(request.lock)} << 32 | node, std::memory_order_relaxed);
+    SetOwner(request.lock, node);
   }
-  held.Push({request.lock, request.kind, again, node, again || !timed_ ? 0 : MonotonicNanos()});
+  held.Push({.lock = request.lock,
+             .kind = request.kind,
+             .again = again,
+             .tried = !request.may_wait,
+             .node = node,
+             .since = again || !timed_ ? 0 : MonotonicNanos()});
 }
 
 void NativeLocks::End(engine::Thread& thread, const LockRequest& request, bool taken) {
@@ -153,6 +186,7 @@ void NativeLocks::End(engine::Thread& thread, const LockRequest& request, bool t
   profile::Node* const leaf = LeafOf(thread, request);
   if (request.waits_since != 0) AddWait(request, leaf);
   if (!taken) return;
+  engine::MoveIfLarge(thread, leaf, leaf->entries[0]);
   engine::IncrementOrDrop(thread, leaf->entries[0]);
   Take(*held, request, leaf);
 }
@@ -176,7 +210,9 @@ void NativeLocks::Pause(engine::Thread& thread, const void* lock) {
 void NativeLocks::Resume(engine::Thread& thread, const void* lock) {
   HeldLocks* const held = HeldLocks::Of(thread);
   HeldLock* const first = held != nullptr ? held->First(lock) : nullptr;
-  if (first != nullptr && timed_) first->since = MonotonicNanos();
+  if (first == nullptr) return;
+  SetOwner(lock, first->node);
+  if (timed_) first->since = MonotonicNanos();
 }
 
 namespace {

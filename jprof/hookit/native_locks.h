@@ -41,12 +41,14 @@ class NativeLocks {
     return static_cast<uint32_t>(node - session_.writer().nodes());
   }
   void Take(HeldLocks& held, const LockRequest& request, profile::Node* leaf);
-  void Order(const HeldLocks& held, const LockRequest& request, const profile::Node* leaf);
+  void Order(HeldLocks& held, const LockRequest& request, const profile::Node* leaf);
+  void AddOrder(HeldLocks& held, const profile::LockEdge& order);
   void AddWait(const LockRequest& request, profile::Node* leaf);
   void AddHold(const HeldLock& lock);
   // Adds to a metric beyond the first.
   void Add(uint32_t node, size_t metric, int64_t amount);
   std::atomic<uint64_t>& OwnerOf(const void* lock);
+  void SetOwner(const void* lock, uint32_t node);
 
   engine::Session& session_;
   const bool timed_;

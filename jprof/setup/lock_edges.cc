@@ -4,6 +4,7 @@
 #include <new>
 
 #include "common/mapped_memory.h"
+#include "common/uninterrupted_lock.h"
 
 namespace jprof::setup {
 namespace {
@@ -31,21 +32,36 @@ void LockEdges::Mappings::do_deallocate(void* memory, size_t bytes, size_t) {
 bool LockEdges::Add(const profile::LockEdge& event) {
   const Key key = {Pair(event.from, event.to), Pair(event.from_object, event.to_object),
                    event.kind};
-  const bool is_order = event.kind == profile::LockEdgeKind::kOrder;
-  const std::lock_guard guard(lock_);
-  try {
-    profile::LockEdge*& edge = edges_[key];
-    if (edge == nullptr) {
-      edge = writer_.AllocateLockEdge();
-      if (edge == nullptr) return true;
-      *edge = event;
-      return is_order && ++objects_[key.nodes] >= kMostObjects;
-    }
-    edge->count += event.count;
-    edge->time_ns += event.time_ns;
-    return is_order && objects_[key.nodes] >= kMostObjects;
-  } catch (const std::bad_alloc&) {
+  const UninterruptedLock guard(lock_);
+  if (const auto known = edges_.find(key); known != edges_.end()) {
+    known->second->count += event.count;
+    known->second->time_ns += event.time_ns;
+    return HasAll(key);
+  }
+  if (HasAll(key)) return true;
+  if (!AddNew(key, event)) {
+    ++writer_.header()->lost_lock_edges;
     return true;
+  }
+  return HasAll(key);
+}
+
+bool LockEdges::HasAll(const Key& key) const {
+  if (key.kind != profile::LockEdgeKind::kOrder) return false;
+  const auto known = objects_.find(key.nodes);
+  return known != objects_.end() && known->second >= kMostObjects;
+}
+
+bool LockEdges::AddNew(const Key& key, const profile::LockEdge& event) {
+  profile::LockEdge* const edge = writer_.AllocateLockEdge();
+  if (edge == nullptr) return false;
+  *edge = event;
+  try {
+    edges_.emplace(key, edge);
+    if (key.kind == profile::LockEdgeKind::kOrder) ++objects_[key.nodes];
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
   }
 }
 

@@ -1,12 +1,13 @@
-// The relations of locks (profile::LockEdge) that a recording has so far. Thread-safe. It does not
-// call malloc, because the lock may be one of the program's malloc.
+// The relations of locks (profile::LockEdge) that a recording has so far. Thread-safe, also if a
+// signal handler leaves by a jump. It does not call malloc, because the lock may be one of the
+// program's malloc.
 #pragma once
 
 #include <cstdint>
 #include <memory_resource>
-#include <mutex>
 #include <unordered_map>
 
+#include "common/sleep_lock.h"
 #include "profile/files/layout.h"
 #include "profile/files/writer.h"
 
@@ -20,8 +21,9 @@ class LockEdges {
   // Requires that `writer`, which has the file of locks, outlives this object.
   explicit LockEdges(profile::Writer& writer) : writer_(writer) {}
 
-  // Adds one event to the edge, which is created if necessary. Returns whether an order of these
-  // two nodes need not be added again, because it has enough pairs of objects or there is no space.
+  // Adds one event to the edge, which is created if necessary. If there is no space, it is counted
+  // as lost. Returns whether an order of these two nodes need not be added again, because it has
+  // enough pairs of objects or there is no space.
   bool Add(const profile::LockEdge& event);
 
  private:
@@ -43,8 +45,13 @@ class LockEdges {
     }
   };
 
+  // Returns whether these are the nodes of an order that has enough pairs of objects.
+  bool HasAll(const Key& key) const;
+  // Returns false if there is no space.
+  bool AddNew(const Key& key, const profile::LockEdge& event);
+
   profile::Writer& writer_;
-  std::mutex lock_;
+  SleepLock lock_;
   Mappings mappings_;
   std::pmr::monotonic_buffer_resource memory_{size_t{1} << 16, &mappings_};
   std::pmr::unordered_map<Key, profile::LockEdge*, Hash> edges_{&memory_};

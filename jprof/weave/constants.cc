@@ -25,6 +25,7 @@ constexpr std::array<KnownMethod, kCounterMethods> kMethods = {
      {kLocksClass, "release", "(Ljava/lang/Object;)V"},
      {kLocksClass, "enter", "(Ljava/lang/Object;J)V"},
      {kLocksClass, "leave", "(J)V"},
+     {kLocksClass, "ends", "()V"},
      {kCounterClass, "asked", "(I)V"},
      {kCounterClass, "asked", "(II)V"},
      {kCounterClass, "askedBox", "(II)V"},

@@ -24,6 +24,7 @@ enum class CounterMethod : uint8_t {
   kRelease,
   kEnterLocked,
   kLeaveLocked,
+  kEnds,
   kAsked,  // this and those below are methods of kCounterClass
   kAskedMany,
   kAskedBox,
@@ -35,7 +36,7 @@ enum class CounterMethod : uint8_t {
   kParks,
   kReacquires,
 };
-inline constexpr size_t kCounterMethods = 19;
+inline constexpr size_t kCounterMethods = 20;
 
 class Constants {
  public:

@@ -194,7 +194,7 @@ bool TellEntry(CounterMethod method, const Snippet& arguments, Constants& consta
   return call.size() != 0;
 }
 
-// Inserts the calls of a method of java.util.concurrent. All of these methods call others.
+// Inserts the calls of a method of lock_methods.h. All of these methods call others.
 bool TellConcurrent(const Target& target, Constants& constants, Insertions& all) {
   const LockMethod method = FindLockMethod(target.class_name, target.name, target.descriptor);
   const bool is_static = (target.access & kStatic) != 0;
@@ -210,6 +210,8 @@ bool TellConcurrent(const Target& target, Constants& constants, Insertions& all)
       return TellEntry(CounterMethod::kParks, {}, constants, all);
     case LockUse::kReacquire:
       return TellEntry(CounterMethod::kReacquires, {}, constants, all);
+    case LockUse::kEnd:
+      return TellEntry(CounterMethod::kEnds, {}, constants, all);
   }
   return false;
 }

@@ -13,11 +13,9 @@ struct NamedUse {
 };
 
 struct LockClass {
-  std::string_view name;  // without kPackage
+  std::string_view name;
   std::span<const NamedUse> methods;
 };
-
-constexpr std::string_view kPackage = "java/util/concurrent/";
 
 template <LockKind kKind>
 constexpr NamedUse kOfLock[] = {{"lock", LockUse::kTake, kKind},
@@ -62,16 +60,21 @@ constexpr NamedUse kOfSynchronizer[] = {{"acquire", LockUse::kReacquire, LockKin
 constexpr std::string_view kReacquire =
     "(Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$Node;IZZZJ)I";
 
+constexpr NamedUse kOfThread[] = {{"exit", LockUse::kEnd, LockKind::kMonitor}};
+
+#define JPROF_CONCURRENT "java/util/concurrent/"
 constexpr LockClass kClasses[] = {
-    {"CountDownLatch", kOfLatch},
-    {"Semaphore", kOfSemaphore},
-    {"locks/AbstractQueuedSynchronizer", kOfSynchronizer},
-    {"locks/AbstractQueuedSynchronizer$ConditionObject", kOfCondition},
-    {"locks/LockSupport", kOfSupport},
-    {"locks/ReentrantLock", kOfLock<LockKind::kLock>},
-    {"locks/ReentrantReadWriteLock$ReadLock", kOfLock<LockKind::kReadLock>},
-    {"locks/ReentrantReadWriteLock$WriteLock", kOfLock<LockKind::kWriteLock>},
-    {"locks/StampedLock", kOfStampedLock}};
+    {"java/lang/Thread", kOfThread},
+    {JPROF_CONCURRENT "CountDownLatch", kOfLatch},
+    {JPROF_CONCURRENT "Semaphore", kOfSemaphore},
+    {JPROF_CONCURRENT "locks/AbstractQueuedSynchronizer", kOfSynchronizer},
+    {JPROF_CONCURRENT "locks/AbstractQueuedSynchronizer$ConditionObject", kOfCondition},
+    {JPROF_CONCURRENT "locks/LockSupport", kOfSupport},
+    {JPROF_CONCURRENT "locks/ReentrantLock", kOfLock<LockKind::kLock>},
+    {JPROF_CONCURRENT "locks/ReentrantReadWriteLock$ReadLock", kOfLock<LockKind::kReadLock>},
+    {JPROF_CONCURRENT "locks/ReentrantReadWriteLock$WriteLock", kOfLock<LockKind::kWriteLock>},
+    {JPROF_CONCURRENT "locks/StampedLock", kOfStampedLock}};
+#undef JPROF_CONCURRENT
 
 bool Waits(std::string_view name, std::string_view descriptor) {
   return !name.starts_with("try") || descriptor.find("TimeUnit") != descriptor.npos;
@@ -90,9 +93,9 @@ LockMethod FindIn(const LockClass& type, std::string_view name, std::string_view
 
 LockMethod FindLockMethod(std::string_view class_name, std::string_view name,
                           std::string_view descriptor) {
-  if (!class_name.starts_with(kPackage)) return {};
+  if (!class_name.starts_with("java/")) return {};
   for (const LockClass& type : kClasses) {
-    if (type.name == class_name.substr(kPackage.size())) return FindIn(type, name, descriptor);
+    if (type.name == class_name) return FindIn(type, name, descriptor);
   }
   return {};
 }

@@ -1,5 +1,6 @@
-// Lists the methods of java.util.concurrent that take and release locks. If locks are counted,
-// these methods also call those of java/lang/JprofConcurrent (weave.h).
+// Lists the methods of java.util.concurrent that take and release locks, and the one in which a
+// thread ends. If locks are counted, these methods also call those of java/lang/JprofConcurrent and
+// JprofLocks (weave.h).
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@ enum class LockUse : uint8_t {
   kRelease,    // releases it
   kPark,       // waits, for whatever one of its callers takes
   kReacquire,  // waits for the lock of a condition, after it has waited for that
+  kEnd,        // ends the thread
 };
 
 // These are added to the LockKind in LockMethod::what.

@@ -13,6 +13,7 @@
 //   release(object);         before each monitorexit
 //   enter(object, node);     at the entry of a synchronized method, which has its monitor then
 //   leave(node);             before each return of it, and where an exception leaves it
+//   ends();                  at the entry of Thread.exit, which the VM calls
 // A static synchronized method of a class file below version 49 calls neither of the last two,
 // because such code cannot load its class.
 //

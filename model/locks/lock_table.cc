@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
+#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -19,7 +19,11 @@ using profile::MethodId;
 class TableBuilder {
  public:
   TableBuilder(const CallTree& tree, const profile::Meta& meta, LockTable& table)
-      : tree_(tree), meta_(meta), table_(table), context_of_(tree.size(), kNoContext) {}
+      : tree_(tree),
+        meta_(meta),
+        table_(table),
+        context_of_(tree.size(), kNoContext),
+        path_of_(tree.size(), profile::kNoRecord) {}
 
   void AddRecords();
   void AddWaits();
@@ -31,6 +35,9 @@ class TableBuilder {
     return (table_.names.Parts(method).flags & profile::kMethodClass) != 0;
   }
   size_t ContextOf(uint32_t record);
+  // Returns the number of the path that a record and its callers are.
+  uint32_t PathOf(uint32_t record);
+  uint32_t Below(uint32_t path, MethodId method);
   size_t LockOf(MethodId type);
   size_t FamilyOf(MethodId type);
   size_t ContextAt(uint32_t record) const {
@@ -44,7 +51,9 @@ class TableBuilder {
   const profile::Meta& meta_;
   LockTable& table_;
   std::vector<size_t> context_of_;  // by record
-  std::map<std::pair<size_t, std::vector<MethodId>>, size_t> contexts_;
+  std::vector<uint32_t> path_of_;   // by record; kNoRecord if it is not known yet
+  std::map<std::pair<uint32_t, MethodId>, uint32_t> paths_;
+  std::map<std::pair<size_t, uint32_t>, size_t> contexts_;  // by lock and path
   std::map<MethodId, size_t> locks_;
   std::map<std::string, size_t> families_;
 };
@@ -56,17 +65,35 @@ size_t TableBuilder::LockOf(MethodId type) {
   return known->second;
 }
 
-size_t TableBuilder::ContextOf(uint32_t record) {
-  std::vector<MethodId> path;
-  for (uint32_t at = tree_.parent[record]; at != profile::kNoRecord; at = tree_.parent[at]) {
-    const MethodId method = profile::MethodOf(tree_.ref[at]);
-    if (method != profile::kRootMethod) path.push_back(table_.names.Canonical(method));
+uint32_t TableBuilder::Below(uint32_t path, MethodId method) {
+  const auto number = static_cast<uint32_t>(table_.paths.size());
+  const auto [known, added] = paths_.try_emplace({path, method}, number);
+  if (added) table_.paths.push_back({path, method});
+  return known->second;
+}
+
+uint32_t TableBuilder::PathOf(uint32_t record) {
+  std::vector<uint32_t> unknown;
+  uint32_t at = record;
+  for (; at != profile::kNoRecord && path_of_[at] == profile::kNoRecord; at = tree_.parent[at])
+    unknown.push_back(at);
+  uint32_t path = at != profile::kNoRecord ? path_of_[at] : 0;
+  for (const uint32_t below : unknown | std::views::reverse) {
+    const MethodId method = profile::MethodOf(tree_.ref[below]);
+    if (method != profile::kRootMethod) path = Below(path, table_.names.Canonical(method));
+    path_of_[below] = path;
   }
+  return path;
+}
+
+size_t TableBuilder::ContextOf(uint32_t record) {
+  const uint32_t parent = tree_.parent[record];
+  const uint32_t path = parent != profile::kNoRecord ? PathOf(parent) : 0;
   const size_t lock = LockOf(table_.names.Canonical(profile::MethodOf(tree_.ref[record])));
   const auto [known, added] = contexts_.try_emplace({lock, path}, table_.contexts.size());
   if (added) {
     table_.contexts.push_back(
-        {.lock = lock, .family = FamilyOf(table_.locks[lock].type), .path = std::move(path)});
+        {.lock = lock, .family = FamilyOf(table_.locks[lock].type), .path = path});
     table_.locks[lock].contexts.push_back(known->second);
   }
   return known->second;
@@ -184,6 +211,13 @@ void LockCounts::Add(const LockCounts& other) {
   slow += other.slow;
   wait_ns += other.wait_ns;
   hold_ns += other.hold_ns;
+}
+
+std::vector<MethodId> LockTable::PathOf(const LockContext& context, size_t most) const {
+  std::vector<MethodId> path;
+  for (uint32_t at = context.path; at != 0 && path.size() < most; at = paths[at].caller)
+    path.push_back(paths[at].method);
+  return path;
 }
 
 double LockTable::Utilisation(const LockCounts& counts) const {

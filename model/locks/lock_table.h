@@ -27,13 +27,19 @@ struct LockCounts {
 
 inline constexpr size_t kNoContext = ~size_t{0};
 
+// A method and, as another path, the one that calls it.
+struct LockPath {
+  uint32_t caller = 0;  // in LockTable::paths; 0 if there is none
+  profile::MethodId method{};
+};
+
 // A calling context in which locks of one class are taken, on any thread.
 struct LockContext {
   size_t lock = 0;  // in LockTable::locks
   // Is the same number for locks of which one may exclude the other: of one class, or read and
   // write locks of one class.
   size_t family = 0;
-  std::vector<profile::MethodId> path;  // the method that takes it, then its callers
+  uint32_t path = 0;  // in LockTable::paths: the method that takes it; 0 if there is none
   LockCounts counts;
 };
 
@@ -75,9 +81,12 @@ struct LockTable {
   double elapsed_ns = 0;    // recorded time; 0 if the recording has not ended
   std::vector<Lock> locks;  // the most contended first, then the most taken
   std::vector<LockContext> contexts;
-  std::vector<LockCycle> cycles;  // those of the same objects first
+  std::vector<LockPath> paths = {{}};  // the first one is no path
+  std::vector<LockCycle> cycles;       // those of the same objects first
   Names names;
 
+  // Returns the method that takes the lock, then its callers, at most so many.
+  std::vector<profile::MethodId> PathOf(const LockContext& context, size_t most) const;
   // Returns HOLD in percent of the recorded time, or 0 if that is not known.
   double Utilisation(const LockCounts& counts) const;
 };

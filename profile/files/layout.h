@@ -224,6 +224,7 @@ struct ControlHeader {
   uint64_t lock_edges = 0;            // records in `locks`
   uint64_t live_records = 0;          // records in `live`
   uint64_t live_snapshots = 0;        // complete ones, which are numbered from 1
+  uint64_t lost_lock_edges = 0;       // events between locks for which `locks` had no space
 };
 static_assert(sizeof(ControlHeader) <= 4096);
 inline constexpr size_t kControlHeaderBytes = 4096;
@@ -297,7 +298,7 @@ struct LockEdge {
   LockEdgeKind kind{};
   uint32_t from = 0;  // indexes of nodes; 0 if the owner is not known
   uint32_t to = 0;
-  uint32_t from_object = 0;  // identity hashes of the locks; 0 for the first one of a kWait
+  uint32_t from_object = 0;  // identity hashes of the locks of a kOrder; 0 for a kWait
   uint32_t to_object = 0;
   uint32_t reserved = 0;
   uint64_t count = 0;   // times that it happened; of a kOrder only that it did

@@ -14,7 +14,7 @@ inline constexpr std::string_view kLockSlow = "slow";     // times that it had t
 inline constexpr std::string_view kLockHold = "hold";     // time held; not with LITE
 inline constexpr std::string_view kLockFirst = "nonrec";  // times that the thread did not have it
 
-// Returns the metrics in the order of the files, on which JprofLocks.java relies.
+// Returns the metrics in the order of the files, on which JprofHeld.java relies.
 std::vector<Metric> LockMetrics(bool lite);
 
 }  // namespace jprof::profile

@@ -174,6 +174,8 @@ std::vector<Loss> Losses(const Reader& reader) {
        "threads ran with the signal of sampling blocked: not sampled meanwhile", blocks_signal},
       {"memory_failures", "events were not recorded: the agent found no memory for them",
        header.memory_failures},
+      {"lost_lock_edges", "waits and orders of locks had no space in the profile",
+       header.lost_lock_edges},
       {"name_failures", "methods whose name could not be read", header.name_failures},
       {"unwoven_methods",
        UncountedText("methods were too large to count", "--counter probe", header.unwoven_methods),

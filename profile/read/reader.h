@@ -123,8 +123,9 @@ class Reader {
  private:
   Reader() = default;
   void ReadThreads(const ReaderFile& control);
-  std::vector<LockEdge> ReadLockEdges() const;
-  std::vector<LiveRecord> ReadLive() const;
+  // These fail if the records need more than `memory` bytes.
+  Result<std::vector<LockEdge>> ReadLockEdges(uint64_t memory) const;
+  Result<std::vector<LiveRecord>> ReadLive(uint64_t memory) const;
 
   std::string directory_;
   Meta meta_;

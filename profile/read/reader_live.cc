@@ -1,10 +1,11 @@
 #include <algorithm>
 
 #include "profile/read/reader.h"
+#include "profile/read/reader_records.h"
 
 namespace jprof::profile {
 
-std::vector<LiveRecord> Reader::ReadLive() const {
+Result<std::vector<LiveRecord>> Reader::ReadLive(uint64_t memory) const {
   if (header_.live_records == 0) return {};
   const ReaderFile file = OpenFile(kLiveFile);
   const uint64_t room = file.size() / sizeof(LiveRecord);
@@ -12,10 +13,11 @@ std::vector<LiveRecord> Reader::ReadLive() const {
     damages_.Add("live: cut off: live objects are missing",
                  fmt::format("{} of {} records exist", room, header_.live_records));
   }
-  std::vector<LiveRecord> records(std::min(room, header_.live_records));
-  records.resize(file.ReadAt(0, records.data(), records.size() * sizeof(LiveRecord)) /
-                 sizeof(LiveRecord));
-  return records;
+  auto records =
+      ReadRecords<LiveRecord>(file, std::min(room, header_.live_records), memory,
+                              [](const LiveRecord& record) { return record.first != 0; });
+  if (!records) return NotEnoughMemory(directory_ + "/" + kLiveFile, memory);
+  return *std::move(records);
 }
 
 }  // namespace jprof::profile

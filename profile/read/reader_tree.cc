@@ -238,8 +238,12 @@ Result<CallTree> Reader::ReadTree(uint64_t memory) {
       builder.Add(static_cast<uint32_t>(start + i), chunk[i], extras.data() + i * extra_count);
     }
   }
-  builder.AddLockEdges(ReadLockEdges());
-  builder.AddLive(ReadLive(), header_.live_snapshots);
+  auto edges = ReadLockEdges(memory);
+  if (!edges) return std::unexpected(edges.error());
+  builder.AddLockEdges(*std::move(edges));
+  auto live = ReadLive(memory);
+  if (!live) return std::unexpected(live.error());
+  builder.AddLive(*std::move(live), header_.live_snapshots);
   return builder.Take();
 }
 

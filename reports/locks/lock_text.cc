@@ -53,10 +53,10 @@ std::string LockName(model::LockTable& table, size_t lock, model::NameForm form)
 
 std::string PathText(model::LockTable& table, size_t context, model::NameForm form, size_t frames) {
   std::string text;
-  for (const profile::MethodId method : table.contexts[context].path) {
+  for (uint32_t at = table.contexts[context].path; at != 0; at = table.paths[at].caller) {
     if (frames-- == 0) return text + " < ...";
     text += text.empty() ? "" : " < ";
-    text += table.names.In(form, method);
+    text += table.names.In(form, table.paths[at].method);
   }
   return text.empty() ? "(outside any method)" : text;
 }

@@ -88,7 +88,7 @@ class LocksWriter {
       json written = CountsOf(one.counts);
       written["lock"] = one.lock;
       written["path"] = json::array();
-      for (const profile::MethodId method : First(one.path, kDeepest))
+      for (const profile::MethodId method : table_.PathOf(one, kDeepest))
         written["path"].push_back(NameOf(method));
       contexts_.push_back(std::move(written));
     }

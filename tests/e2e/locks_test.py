@@ -5,6 +5,7 @@
 """
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -14,6 +15,8 @@ import reports
 from cases import Cases
 
 case = Cases()
+HERE = os.path.dirname(os.path.abspath(__file__))
+WOVEN = os.path.join(HERE, "..", "..", "jprof", "weave", "java", "java", "lang")
 
 
 def recorded(lab, program, *options, modes=()):
@@ -94,8 +97,9 @@ def wrong_contexts(report):
             yield f"no wait in {name} for {name}: {waits}"
     cycles = [{order["has"]["lock"] for order in cycle["orders"]}
               for cycle in report["cycles"] if cycle["same_objects"]]
-    if {"LocksKnown$Left", "LocksKnown$Right"} not in cycles:
-        yield f"the inversion is not among the cycles: {cycles}"
+    for pair in ({"LocksKnown$Left", "LocksKnown$Right"}, {"LocksKnown$Second", "LocksKnown$Third"}):
+        if pair not in cycles:
+            yield f"{pair} is not among the cycles: {cycles}"
 
 
 def counted_in(report, method, kind):
@@ -139,11 +143,41 @@ def wrong_concurrent_contexts(report):
     orders = [{order[side]["context"].split(" < ")[1].split("(")[0]
                for order in cycle["orders"] for side in ("has", "asks_for")}
               for cycle in report["cycles"] if cycle["same_objects"]]
-    if {"LocksConcurrent.leftThenRight", "LocksConcurrent.rightThenLeft"} not in orders:
-        yield f"the inversion is not among the cycles: {orders}"
+    for pair in ({"LocksConcurrent.leftThenRight", "LocksConcurrent.rightThenLeft"},
+                 {"LocksConcurrent.behindTried", "LocksConcurrent.back"}):
+        if pair not in orders:
+            yield f"{pair} is not among the cycles: {orders}"
     held = {row["type"] for row in report["locks"] if row["hold_ns"] is not None}
     if held != {"monitor", "lock", "read lock", "write lock"}:
         yield f"hold times of {held}"
+
+
+def call_instead(native):
+    """The method with a body that calls the test's method of this name."""
+    result, name, parameters = native.groups()
+    arguments = ", ".join(parameter.split()[-1] for parameter in parameters.split(","))
+    return f"static {result} {name}({parameters}) {{ return JprofLocksTest.{name}({arguments}); }}"
+
+
+@case.on_one_jdk
+def own_classes(lab):
+    """JprofLocks and its like by themselves: see JprofLocksTest.java."""
+    with lab.folder() as folder:
+        sources = [os.path.join(HERE, "locks", "java", "lang", name + ".java")
+                   for name in ("JprofCounter", "JprofLocksTest")]
+        for name in ("JprofHeld", "JprofLocks", "JprofConcurrent"):
+            with open(os.path.join(WOVEN, name + ".java"), encoding="utf-8") as file:
+                text = re.sub(r"static native (\w+) (\w+)\(([^)]*)\);", call_instead, file.read())
+            sources.append(os.path.join(folder, name + ".java"))
+            with open(sources[-1], "w", encoding="utf-8") as file:
+                file.write(text)
+        classes = os.path.join(folder, "classes")
+        patch = f"java.base={folder}:{os.path.join(HERE, 'locks')}"
+        child.run([lab.jdk.tool("javac"), "-nowarn", "--patch-module", patch, "-d", classes,
+                   *sources], check=True)
+        done = lab.run(lab.jdk.java("--patch-module", f"java.base={classes}") +
+                       ["-m", "java.base/java.lang.JprofLocksTest"])
+    return [] if done.returncode == 0 else [done.stdout + done.stderr]
 
 
 @case

@@ -16,10 +16,11 @@
 
 namespace jprof::fuzz {
 
-inline constexpr const char* kFiles[] = {
-    profile::kControlFile, profile::kNodesFile,       profile::kExtraFile,
-    profile::kMethodsFile, profile::kTraceFile,       profile::kCompressedTraceFile,
-    profile::kMetaFile,    profile::kCalibrationFile, profile::kLocksFile};
+inline constexpr const char* kFiles[] = {profile::kControlFile, profile::kNodesFile,
+                                         profile::kExtraFile,   profile::kMethodsFile,
+                                         profile::kTraceFile,   profile::kCompressedTraceFile,
+                                         profile::kMetaFile,    profile::kCalibrationFile,
+                                         profile::kLocksFile,   profile::kLiveFile};
 
 // `sparse`: the index of a file to extend by 1 TB.
 inline std::string Pack(const std::filesystem::path& directory, size_t sparse = std::size(kFiles)) {

@@ -194,5 +194,10 @@ int main(int argc, char** argv) {
                  {"name":"PAPI_TOT_INS","unit":"events","scale":1,"kind":"count"}]})";
   Save(profiles, "two", two, false);
   Save(profiles, "locks", reports::DemoLocks().Finished(), false);
+  profile::SyntheticProfile live = reports::DemoProfile();
+  live.header.live_snapshots = 2;
+  live.live = {{.node = 0, .first = 1, .last = 1, .bytes = 5},
+               {.node = 2, .objects = 3, .first = 1, .last = 2, .bytes = 48}};
+  Save(profiles, "live", live, false);
   SaveMerge(seeds / "merge");
 }

@@ -63,11 +63,12 @@ jlong JNICALL Root(JNIEnv* jni, jclass, jlong vm_thread) {
   return Place(call.Root());
 }
 
+// `id` is 0 for the class of a lock that was asked for when the recording ended.
 template <FrameKind kKind>
 jlong JNICALL Add(JNIEnv*, jclass, jlong parent, jint id) {
   const Call call;
   profile::Node* const node = call.NodeAt(parent);
-  if (node == nullptr) return 0;
+  if (node == nullptr || id == 0) return 0;
   const profile::MethodId method{static_cast<uint32_t>(id)};
   return engine::ChildOf(engine::WovenChild(*call.thread, node, method, kKind));
 }

@@ -131,7 +131,7 @@ uint32_t Locks::NodeAt(jlong place) const {
   return node != nullptr ? static_cast<uint32_t>(node - nodes) : 0;
 }
 
-// An exception, which can only be an overflow of the stack, must not reach the program here.
+// An exception, because the stack or the heap is full, must not reach the program here.
 void Locks::Tell(JNIEnv* jni, Call call, jobject monitor) const {
   jni->CallStaticVoidMethod(class_, methods_[static_cast<size_t>(call)], monitor);
   if (jni->ExceptionCheck()) jni->ExceptionClear();

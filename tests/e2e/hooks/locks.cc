@@ -1,6 +1,6 @@
 // Takes locks of pthread_* a known number of times. Prints for each lock: name gets nonrec slow
-// least most kind. `least` and `most` are the bounds of its hold time in ns by the program's clock,
-// or 0 and 0.
+// least most kind. `slow` is -1 if it is not known. `least` and `most` are the bounds of its hold
+// time in ns by the program's clock, or 0 and 0.
 #include <pthread.h>
 #include <sched.h>
 #include <sys/wait.h>
@@ -50,7 +50,11 @@ pthread_mutex_t deep_mutex;
 pthread_mutex_t wanted_mutex = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t slept_mutex = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t paused_mutex = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t handed_mutex = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t left_mutex = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t first_mutex = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t tried_mutex = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t last_mutex = PTHREAD_MUTEX_INITIALIZER;
 pthread_rwlock_t shared_lock = PTHREAD_RWLOCK_INITIALIZER;
 pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 
@@ -125,6 +129,35 @@ void Paused() {
   Expect("paused_mutex", "mutex", 1, 1, 0, 0, Now() - before - waited * 95 / 100);
 }
 
+void HandsOver(bool* handed) {
+  pthread_mutex_lock(&handed_mutex);
+  *handed = true;
+  pthread_cond_signal(&condition);
+  pthread_mutex_unlock(&handed_mutex);
+}
+
+void WaitsForHanded(std::atomic<pid_t>* thread) {
+  *thread = gettid();
+  pthread_mutex_lock(&handed_mutex);
+  pthread_mutex_unlock(&handed_mutex);
+}
+
+// This thread has the mutex again when it has waited for the condition.
+void Handed() {
+  bool handed = false;
+  std::atomic<pid_t> thread = 0;
+  pthread_mutex_lock(&handed_mutex);
+  std::thread other(HandsOver, &handed);
+  while (!handed) pthread_cond_wait(&condition, &handed_mutex);
+  other.join();
+  std::thread waiter(WaitsForHanded, &thread);
+  while (thread == 0) sched_yield();
+  AwaitAsleep(thread);
+  pthread_mutex_unlock(&handed_mutex);
+  waiter.join();
+  Expect("handed_mutex", "mutex", 3, 3, -1);
+}
+
 void Shared() {
   for (int i = 0; i < kTimes; ++i) {
     pthread_rwlock_rdlock(&shared_lock);
@@ -161,6 +194,29 @@ void Inversion() {
   Expect("left_mutex", "mutex", 2, 2, 0);
 }
 
+void BehindTried() {
+  pthread_mutex_lock(&first_mutex);
+  Check(pthread_mutex_trylock(&tried_mutex) == 0);
+  pthread_mutex_lock(&last_mutex);
+  pthread_mutex_unlock(&last_mutex);
+  pthread_mutex_unlock(&tried_mutex);
+  pthread_mutex_unlock(&first_mutex);
+}
+
+void BackAgain() {
+  pthread_mutex_lock(&last_mutex);
+  pthread_mutex_lock(&first_mutex);
+  pthread_mutex_unlock(&first_mutex);
+  pthread_mutex_unlock(&last_mutex);
+}
+
+// The same where a lock is tried in between.
+void InversionBehindTried() {
+  std::thread(BehindTried).join();
+  std::thread(BackAgain).join();
+  Expect("first_mutex", "mutex", 2, 2, 0);
+}
+
 // A child counts nothing here, and must not wait for a thread that it does not have.
 void Forks() {
   std::atomic<bool> ends = false;
@@ -194,7 +250,9 @@ int main(int count, char**) {
   Wanted();
   Slept();
   Paused();
+  Handed();
   Inversion();
+  InversionBehindTried();
   if (count > 1) {
     Forks();
   } else {

@@ -266,6 +266,47 @@ public class LocksConcurrent {
         right.unlock();
     }
 
+    // The same where a lock is tried in between.
+    static void inversionBehindTried() throws Exception {
+        ReentrantLock first = new ReentrantLock();
+        ReentrantLock last = new ReentrantLock();
+        start(() -> behindTried(first, new ReentrantLock(), last)).join();
+        start(() -> back(first, last)).join();
+        expect("behindTried", "lock", 3, 3, 0);
+        expect("back", "lock", 2, 2, 0);
+    }
+
+    static void behindTried(Lock first, Lock tried, Lock last) {
+        first.lock();
+        check(tried.tryLock());
+        last.lock();
+        last.unlock();
+        tried.unlock();
+        first.unlock();
+    }
+
+    static void back(Lock first, Lock last) {
+        last.lock();
+        first.lock();
+        first.unlock();
+        last.unlock();
+    }
+
+    // The lock is held for longer than the synchronized method runs in which it is taken.
+    static void outlives(Lock lock) throws Exception {
+        long before = System.nanoTime();
+        open(lock);
+        long from = System.nanoTime();
+        Thread.sleep(20);
+        long to = System.nanoTime();
+        lock.unlock();
+        System.out.println("hold open " + (to - from) + " " + (System.nanoTime() - before) + " lock");
+    }
+
+    static synchronized void open(Lock lock) {
+        lock.lock();
+    }
+
     static void virtualThreads(int threads) throws Exception {
         ReentrantLock lock = new ReentrantLock();
         CountDownLatch done = new CountDownLatch(threads);
@@ -298,6 +339,8 @@ public class LocksConcurrent {
         semaphores();
         latches();
         inversion();
+        inversionBehindTried();
+        outlives(new ReentrantLock());
         if (Runtime.version().feature() >= 21) virtualThreads(2000);
     }
 }

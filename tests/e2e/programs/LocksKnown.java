@@ -7,6 +7,9 @@ public class LocksKnown {
     static final class Contended {}
     static final class Left {}
     static final class Right {}
+    static final class First {}
+    static final class Second {}
+    static final class Third {}
     static final class LongHold {}
     static final class ShortHold {}
     static final class Waiting {}
@@ -188,6 +191,32 @@ public class LocksKnown {
         expect(Right.class, 2, 2, 0);
     }
 
+    // The same where one lock is taken again in between.
+    static void inversionBehindAgain() {
+        First first = new First();
+        Second second = new Second();
+        Third third = new Third();
+        synchronized (first) {
+            synchronized (second) {
+                synchronized (first) {
+                    synchronized (third) {
+                        pause(1);
+                    }
+                }
+            }
+        }
+        Thread other = new Thread(() -> {
+            synchronized (third) {
+                synchronized (second) {
+                    pause(1);
+                }
+            }
+        });
+        other.start();
+        join(other);
+        expect(First.class, 2, 1, 0);
+    }
+
     static void holds() throws InterruptedException {
         synchronized (new LongHold()) {
             pause(200);
@@ -242,6 +271,7 @@ public class LocksKnown {
         methods(20_000);
         contention(20);
         inversion();
+        inversionBehindAgain();
         holds();
         overflow();
         if (Runtime.version().feature() >= 21) virtualThreads(2000);

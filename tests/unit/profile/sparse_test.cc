@@ -122,6 +122,44 @@ TEST_F(Sparse, MoreNodesThanMemoryIsAnErrorThatNamesTheFile) {
   EXPECT_EQ(reader.ReadTree()->size(), nodes.size() + 2);
 }
 
+TEST_F(Sparse, LocksAndLiveObjectsThatAreNotThereCostNothing) {
+  const LockEdge edge = {.kind = LockEdgeKind::kWait, .from = 2, .count = 1, .time_ns = 5};
+  const LiveRecord live = {.node = 2, .objects = 1, .first = 1, .last = 1, .bytes = 8};
+  made_.locks = {edge};
+  made_.live = {live, {.node = 0, .first = 1, .last = 1, .bytes = 7}};
+  made_.Write(directory_);
+  Lengthen(kLocksFile);
+  Lengthen(kLiveFile);
+  Put(kLocksFile, (kLong / sizeof edge - 1) * sizeof edge, &edge, sizeof edge);
+  Put(kLiveFile, (kLong / sizeof live - 1) * sizeof live, &live, sizeof live);
+  Claim([](ControlHeader& header) {
+    header.lock_edges = header.live_records = kLong;
+    header.live_snapshots = 1;
+  });
+  InLittleMemory([&] {
+    Reader reader = Open();
+    const auto tree = reader.ReadTree();
+    ASSERT_TRUE(tree);
+    EXPECT_EQ(tree->lock_edges.size(), 2u);  // including the last one
+    EXPECT_EQ(tree->live.size(), 2u);
+    EXPECT_FALSE(reader.damages().empty());  // fewer than claimed
+  });
+}
+
+TEST_F(Sparse, MoreLocksOrLiveObjectsThanMemoryAreAnErrorThatNamesTheFile) {
+  made_.locks.assign(100'000, {.kind = LockEdgeKind::kWait, .from = 2, .count = 1});
+  made_.Write(directory_);
+  const auto locks = Open().ReadTree(/*memory=*/1 << 20);
+  ASSERT_FALSE(locks);
+  EXPECT_NE(locks.error().message.find((directory_ / kLocksFile).string()), std::string::npos);
+  made_.locks.clear();
+  made_.live.assign(100'000, {.node = 2, .objects = 1, .first = 1, .last = 1, .bytes = 8});
+  made_.Write(directory_);
+  const auto live = Open().ReadTree(/*memory=*/1 << 20);
+  ASSERT_FALSE(live);
+  EXPECT_NE(live.error().message.find((directory_ / kLiveFile).string()), std::string::npos);
+}
+
 TEST_F(Sparse, ThreadRecordsEndWhereTheFileIsEmpty) {
   Lengthen(kControlFile, uint64_t{1} << 40);
   Claim([](ControlHeader& header) { header.thread_count = 0xffff'ffffu; });

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/unit/reports/demo_profile.h"
+#include "tests/unit/reports/lock_profile.h"
 
 namespace jprof::reports {
 namespace {
@@ -94,6 +95,22 @@ TEST_F(Damage, CutAndMissingFiles) {
     }
     PrintAll(round);
     for (const auto& [name, bytes] : files_) Save(name, bytes);
+  }
+}
+
+TEST_F(Damage, RelationsOfLocksOfAnyBytes) {
+  fs::remove_all(directory_);
+  LockProfile demo = DemoLocks();
+  demo.made().locks.resize(40);
+  demo.Write(directory_);
+  for (int round = 0; round < 400; ++round) {
+    std::string bytes(40 * sizeof(profile::LockEdge), '\0');
+    for (char& byte : bytes) {
+      const unsigned kind = random_() % 8;  // most nodes exist, or nearly
+      byte = static_cast<char>(kind == 0 ? random_() : kind < 3 ? random_() % 12 : 0);
+    }
+    Save(profile::kLocksFile, bytes);
+    PrintAll(round);
   }
 }
 

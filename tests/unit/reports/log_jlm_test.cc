@@ -158,6 +158,28 @@ TEST_F(LogJlm, AnotherProfileHasNoLocks) {
   EXPECT_NE(printed.result.error().message.find("jprof locks"), std::string::npos);
 }
 
+// Contexts below each other share what they have in common.
+TEST_F(LogJlm, LocksBelowDeepRecursionNeedLittleMemory) {
+  constexpr uint32_t kDepth = 1000;
+  LockProfile profile;
+  profile::SyntheticProfile& made = profile.made();
+  const profile::MethodId lock = made.AddMethod("app/L", "", "", profile::kMethodClass);
+  const size_t thread = made.AddThread("main", 100);
+  std::vector<Frame> stack;
+  for (uint32_t depth = 0; depth < kDepth; ++depth) {
+    stack.push_back({made.AddMethod("app/Main", depth % 2 ? "odd" : "even", "()V")});
+    profile.Take(thread, stack, lock, 1, {0, 0, 1, 1});
+  }
+  profile.Write(directory_);
+  model::Source source{*profile::Reader::Open(directory_.string()), {}, "", ""};
+  const auto table = model::LoadLocks(source);
+  ASSERT_TRUE(table);
+  ASSERT_EQ(table->contexts.size(), kDepth);
+  EXPECT_EQ(table->paths.size(), 1 + kDepth);
+  EXPECT_EQ(table->PathOf(table->contexts.back(), SIZE_MAX).size(), kDepth);
+  EXPECT_EQ(table->PathOf(table->contexts.back(), 3).size(), 3u);
+}
+
 TEST(LockCycles, MayBeOfAnyLength) {
   std::vector<model::LockContext> contexts(6);
   for (size_t i = 0; i < contexts.size(); ++i) contexts[i].family = i / 2;

@@ -121,6 +121,13 @@ TEST(Locks, OfJavaUtilConcurrentAreReleasedAtTheEntry) {
             "04 enter(I)J 40 2a 04 release(Ljava/lang/Object;I)V 2a b6 00 01 1f exit(J)V b1 b1");
 }
 
+TEST(Locks, AreForgottenWhereAThreadEnds) {
+  const Shown shown = ShowLocked(
+      {.access = 2, .name = "exit", .max_stack = 1, .max_locals = 1, .code = "2a b6 00 01 b1"}, 61,
+      "java/lang/Thread");
+  EXPECT_EQ(shown.code, "04 enter(I)J 40 ends()V 2a b6 00 01 1f exit(J)V b1 b1");
+}
+
 TEST(Locks, AClassOfThatNameWithOtherMethodsIsWovenAsUsual) {
   const CodeSpec no_call = {.access = kPublic, .name = "lock", .max_locals = 1, .code = "b1"};
   EXPECT_EQ(ShowConcurrent("locks/ReentrantLock", no_call).code, "04 enter(I)J 40 1f exit(J)V b1");
@@ -139,6 +146,7 @@ TEST(LockMethods, AreKnownByClassNameAndDescriptor) {
   EXPECT_EQ(find("locks/AbstractQueuedSynchronizer", "acquire", "(I)V").use, LockUse::kNone);
   EXPECT_EQ(find("Semaphore", "release", "()V").use, LockUse::kNone);
   EXPECT_EQ(FindLockMethod("Semaphore", "acquire", "()V").use, LockUse::kNone);
+  EXPECT_EQ(FindLockMethod("java/lang/Thread", "exit", "()V").use, LockUse::kEnd);
 }
 
 }  // namespace

@@ -12,10 +12,11 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 public final class JprofConcurrent {
     // LockKind of common/lock_kind.h. Those from SEMAPHORE on are not held.
     private static final int SEMAPHORE = 4, CONDITION = 6;
-    private static final int KIND = 15;
+    private static final int KIND = JprofHeld.KIND;
     // Beside a kind (lock_methods.h): the thread does not wait; it has the lock, maybe of another
     // kind; the kind is not known.
-    private static final int TRIES = 16, CONVERTS = 32, ANY = 64;
+    private static final int TRIES = JprofHeld.TRIES, CONVERTS = 32, ANY = 64;
+    private static final int ASKED = KIND | TRIES;
 
     private static final long OF_LOCK = offset(ReentrantLock.class, "sync");
     private static final long OF_READ = offset(ReentrantReadWriteLock.ReadLock.class, "sync");
@@ -34,13 +35,13 @@ public final class JprofConcurrent {
         if (leaf == 0) return; // the thread is not recorded
         JprofHeld held = JprofHeld.own(id);
         if (kind == CONDITION) pause(held, lock);
-        held.push(lock, leaf, JprofHeld.BLOCK - kind, JprofHeld.ASKING);
+        held.push(lock, leaf, JprofHeld.BLOCK - (what & ASKED), JprofHeld.ASKING);
     }
 
     /** The thread has got the lock unless `result` is 0 or, of a condition, negative. */
     public static void taken(int result, Object lock, int what) {
         JprofHeld held = JprofLocks.on ? JprofHeld.find() : null;
-        int at = held == null ? -1 : held.lastAsked(what & KIND);
+        int at = held == null ? -1 : held.lastAsked(what & ASKED);
         if (at < 0 || held.locks[at] != lock) return;
         boolean failed = (what & KIND) == CONDITION ? result <= 0 : result == 0;
         end(held, at);
@@ -57,7 +58,7 @@ public final class JprofConcurrent {
     /** An exception ends the method in which the thread asks for a lock. */
     public static void failed(int what) {
         JprofHeld held = JprofLocks.on ? JprofHeld.find() : null;
-        int at = held == null ? -1 : held.lastAsked(what & KIND);
+        int at = held == null ? -1 : held.lastAsked(what & ASKED);
         if (at < 0) return;
         end(held, at);
         forget(held, at);
@@ -75,7 +76,7 @@ public final class JprofConcurrent {
         JprofHeld held = JprofLocks.on ? JprofHeld.find() : null;
         int at = held == null ? -1 : held.lastAsked();
         if (at < 0 || held.since[at] != JprofHeld.ASKING) return;
-        boolean hasOwner = JprofHeld.BLOCK - held.frames[at] < SEMAPHORE;
+        boolean hasOwner = held.kindOf(at) < SEMAPHORE;
         held.owners[at] = hasOwner ? JprofHeld.holder(held.locks[at]) : 0;
         if (hasOwner) held.order(held.locks[at], held.leaves[at]);
         held.since[at] = -System.nanoTime();
@@ -93,7 +94,7 @@ public final class JprofConcurrent {
     }
 
     private static void end(JprofHeld held, int at) {
-        long kind = JprofHeld.BLOCK - held.frames[at];
+        int kind = held.kindOf(at);
         held.endWait(at, kind < SEMAPHORE);
         int lock = kind == CONDITION ? lockOf(held, held.locks[at]) : -1;
         if (lock < 0) return;

@@ -37,6 +37,7 @@ public final class JprofCounter {
     private static final int REGION_SHIFT = 34;
     private static final int MORE = 32, TABLE = (1 << 28) - 1, TABLE_SHIFT = 28;
     private static final int NODE = 64, NODE_SHIFT = 6;
+    static final int INDEX_BITS = REGION_SHIFT - NODE_SHIFT; // of the number of a node
     private static final int TYPE = 10 << 28, CLASS = 12 << 28;
     private static final int COUNT = 8;
     private static final int CHILD = 8;
@@ -172,7 +173,7 @@ public final class JprofCounter {
         MEMORY.putLong(null, node + (EMPTY + COUNT), count - 1);
     }
 
-    /** The address of a node, and its number. */
+    /** The address of a node, and its number. If it is not of this recording, that is too large. */
     static long addressOf(long place) {
         return place + EMPTY;
     }

@@ -43,9 +43,10 @@ final class JprofHeld {
     static final long ASKING = -3;
 
     // In `frames`: of a monitor the caller's node of a synchronized method, or BLOCK; of other locks
-    // BLOCK - kind, where kind is a LockKind of common/lock_kind.h, all of which are below KINDS.
+    // BLOCK - what, where `what` is a LockKind of common/lock_kind.h and, if it was not waited for,
+    // TRIES (lock_methods.h).
     static final long BLOCK = -1;
-    private static final int KINDS = 16;
+    static final int KIND = 15, TRIES = 16;
 
     private static final int WAIT = 0, ORDER = 1; // LockEdgeKind of profile/files/layout.h
 
@@ -57,7 +58,8 @@ final class JprofHeld {
     long[] since = new long[8];
     long[] frames = new long[8];
     long[] owners = new long[8]; // while the thread waits, the node of the lock's owner
-    private final long[] known = new long[64]; // pairs of nodes that order() need not report again
+    // What order() need not report again: pairs of nodes, and those of nodes and objects.
+    private final long[] known = new long[64];
     // Until the thread has the monitor: since when it waits, and of whom.
     long asked;
     long askedOf;
@@ -68,10 +70,15 @@ final class JprofHeld {
     private JprofHeld() {}
 
     static void begin(long values, long row, boolean timed) {
-        for (JprofHeld head : THREADS) head.next = null;
+        forgetAll();
         JprofHeld.values = values;
         JprofHeld.row = row;
         JprofHeld.timed = timed;
+    }
+
+    /** Forgets what the threads have, so that their locks can be collected. */
+    static void forgetAll() {
+        for (JprofHeld head : THREADS) head.next = null;
     }
 
     /** The time from which a lock is held that the thread has got now. */
@@ -88,7 +95,7 @@ final class JprofHeld {
         return find(idOf(Thread.currentThread()));
     }
 
-    private static JprofHeld find(long id) {
+    static JprofHeld find(long id) {
         if (id == 0) return null; // its Thread is being constructed
         for (JprofHeld held = headOf(id).next; held != null; held = held.next) {
             if (held.owner == id) return held;
@@ -143,7 +150,20 @@ final class JprofHeld {
         }
         locks[last] = null;
         depth = last;
-        if (last == 0 && waited == null) MEMORY.putLongRelease(this, OWNER, 0);
+        if (last == 0) free();
+    }
+
+    /** Leaves the object, which has no locks, to the next thread. */
+    void free() {
+        if (waited != null) waited = null;
+        MEMORY.putLongRelease(this, OWNER, 0);
+    }
+
+    /** The thread ends. */
+    void end() {
+        int last = depth - 1;
+        if (last < 0) free();
+        for (int at = last; at >= 0; --at) remove(at); // the last one frees the object
     }
 
     /** The thread has got a lock that it did not have. */
@@ -161,7 +181,7 @@ final class JprofHeld {
         long time = System.nanoTime() + since[at];
         since[at] = ASKING;
         addWait(leaves[at], time);
-        if (hasOwner) addWaitFor(leaves[at], locks[at], owners[at], time);
+        if (hasOwner) addWaitFor(leaves[at], owners[at], time);
     }
 
     void addWait(long leaf, long time) {
@@ -170,30 +190,49 @@ final class JprofHeld {
         add(leaf, SLOW, 1);
     }
 
-    static void addWaitFor(long leaf, Object lock, long ownerLeaf, long time) {
-        JprofLocks.addEdge(WAIT, leaf, ownerLeaf, 0, hashOf(lock), time);
+    static void addWaitFor(long leaf, long ownerLeaf, long time) {
+        JprofLocks.addEdge(WAIT, leaf, ownerLeaf, 0, 0, time);
     }
 
     private static int hashOf(Object lock) {
         return System.identityHashCode(JprofConcurrent.bodyOf(lock));
     }
 
-    // Reports that the thread asks for a lock while it has another one.
+    // Reports that the thread asks for a lock while it has others: those down to the last one for
+    // which it asked. That one has been reported with those below it.
     void order(Object lock, long leaf) {
-        int at = depth - 1;
-        while (at >= 0 && since[at] <= WAITING) --at;
-        if (at < 0) return;
-        long from = leaves[at];
-        long pair = from * 0x9e3779b97f4a7c15L ^ leaf;
-        int place = (int) (pair * 0xd1342543de82ef95L >>> 58);
-        if (known[place] == pair) return;
-        if (JprofLocks.addEdge(ORDER, from, leaf, hashOf(locks[at]), hashOf(lock), 0)) {
-            known[place] = pair;
+        for (int at = depth - 1; at >= 0; --at) {
+            if (since[at] < 0) continue; // held already, or not held
+            addOrder(at, lock, leaf);
+            if (!isTried(at)) return;
         }
     }
 
+    private boolean isTried(int at) {
+        return frames[at] < BLOCK && (BLOCK - frames[at] & TRIES) != 0;
+    }
+
+    private void addOrder(int at, Object lock, long leaf) {
+        long from = leaves[at];
+        long nodes = from * 0x9e3779b97f4a7c15L ^ leaf;
+        if (known[placeOf(nodes)] == nodes) return;
+        int fromObject = hashOf(locks[at]), toObject = hashOf(lock);
+        long objects = nodes ^ ((long) fromObject << 32 | toObject) * 0x9e3779b97f4a7c15L;
+        if (known[placeOf(objects)] == objects) return;
+        boolean all = JprofLocks.addEdge(ORDER, from, leaf, fromObject, toObject, 0);
+        long added = all ? nodes : objects;
+        known[placeOf(added)] = added;
+    }
+
+    private static int placeOf(long pair) {
+        return (int) (pair * 0xd1342543de82ef95L >>> 58);
+    }
+
+    // After the recording has ended, the nodes are in no region: their numbers are too large.
     private static void add(long leaf, int value, long amount) {
-        long at = values + JprofCounter.indexOf(leaf) * row + value;
+        long index = JprofCounter.indexOf(leaf);
+        if (index >>> JprofCounter.INDEX_BITS != 0) return;
+        long at = values + index * row + value;
         MEMORY.putLong(null, at, MEMORY.getLong(null, at) + amount);
     }
 
@@ -211,7 +250,8 @@ final class JprofHeld {
         return -1;
     }
 
-    // The same of a lock of java.util.concurrent that the thread has, of a kind or of any.
+    // The same of a lock of java.util.concurrent that the thread has, of a kind or of any (KIND + 1
+    // and above).
     int lastHeld(Object lock, int kind) {
         int at = depth - 1;
         while (at >= 0 && !(locks[at] == lock && since[at] > WAITING && isOf(at, kind))) --at;
@@ -219,7 +259,13 @@ final class JprofHeld {
     }
 
     private boolean isOf(int at, int kind) {
-        return frames[at] == BLOCK - kind || frames[at] < BLOCK && kind >= KINDS;
+        return frames[at] == BLOCK - kind
+                || frames[at] < BLOCK && (kind > KIND || (BLOCK - frames[at] & KIND) == kind);
+    }
+
+    /** The LockKind of a lock of java.util.concurrent. */
+    int kindOf(int at) {
+        return (int) (BLOCK - frames[at]) & KIND;
     }
 
     // The innermost that the thread has asked for and does not have yet.
@@ -229,10 +275,11 @@ final class JprofHeld {
         return at;
     }
 
-    // The innermost of this kind that the thread has asked for, although it may have ended waiting.
-    int lastAsked(int kind) {
+    // The innermost that the thread has asked for so (`what` of `frames`), although it may have
+    // ended waiting.
+    int lastAsked(int what) {
         int at = depth - 1;
-        while (at >= 0 && !(since[at] <= WAITING && frames[at] == BLOCK - kind)) --at;
+        while (at >= 0 && !(since[at] <= WAITING && frames[at] == BLOCK - what)) --at;
         return at;
     }
 
@@ -274,12 +321,16 @@ final class JprofHeld {
         return 0;
     }
 
+    // The thread may replace and change each of the arrays meanwhile.
     private long leafOf(Object body) {
         Object[] all = locks;
         long[] times = since;
-        for (int at = 0; at < all.length && at < times.length && at < depth; ++at) {
-            if (all[at] == null || JprofConcurrent.bodyOf(all[at]) != body) continue;
-            return times[at] > WAITING ? leaves[at] : 0;
+        long[] nodes = leaves;
+        int least = Math.min(all.length, Math.min(times.length, nodes.length));
+        for (int at = 0; at < least && at < depth; ++at) {
+            Object lock = all[at];
+            if (lock == null || JprofConcurrent.bodyOf(lock) != body) continue;
+            return times[at] > WAITING ? nodes[at] : 0;
         }
         return 0;
     }

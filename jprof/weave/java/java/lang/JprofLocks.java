@@ -44,11 +44,25 @@ public final class JprofLocks {
         if (held == null) return;
         for (int at = held.depth - 1; at >= 0; --at) {
             if (held.frames[at] == frame) {
-                while (held.depth > at + 1) held.remove(held.depth - 1);
+                for (int above = held.depth - 1; above > at; --above) {
+                    if (isLeft(held, above)) held.remove(above);
+                }
                 held.remove(at);
                 return;
             }
         }
+    }
+
+    // Whether the thread leaves this lock with the method in which it took it or asked for it. It
+    // keeps the locks of java.util.concurrent that it has.
+    private static boolean isLeft(JprofHeld held, int at) {
+        return held.frames[at] >= JprofHeld.BLOCK || held.since[at] <= JprofHeld.WAITING;
+    }
+
+    /** The thread ends. */
+    public static void ends() {
+        JprofHeld held = on ? JprofHeld.find() : null;
+        if (held != null) held.end();
     }
 
     // Called by the agent.
@@ -60,6 +74,8 @@ public final class JprofLocks {
 
     private static void end() {
         on = false;
+        classes = new Object[CLASSES][];
+        JprofHeld.forgetAll();
     }
 
     /** The thread has to wait for a monitor. */
@@ -83,14 +99,18 @@ public final class JprofLocks {
         int at = held.first(lock);
         if (at >= 0) {
             held.since[at] = JprofHeld.timed ? now : 0;
-            addWait(held, held.leaves[at], lock, time);
+            addWait(held, held.leaves[at], time);
         } else {
             held.waited = lock;
             held.waitedTime = time;
         }
     }
 
-    /** The thread calls Object.wait, or has returned from it with the monitor. */
+    /**
+     * The thread calls Object.wait, or is about to return from it. It does not always have the
+     * monitor by then: if it was notified, and another thread is faster, it waits again, of which
+     * the VM tells nothing.
+     */
     private static void waits(Object lock) {
         JprofHeld held = on ? JprofHeld.find() : null;
         int at = held == null ? -1 : held.first(lock);
@@ -109,46 +129,59 @@ public final class JprofLocks {
         long id = JprofHeld.idOf(Thread.currentThread());
         if (id == 0) return; // its Thread is being constructed
         long leaf = JprofCounter.count(classId(lock.getClass(), MONITOR));
-        if (leaf == 0) return; // the thread is not recorded
+        if (leaf == 0) { // the thread is not recorded
+            forgetWait(id);
+            return;
+        }
         JprofHeld held = JprofHeld.own(id);
         boolean again = held.last(lock) >= 0;
-        if (!again) takeFirst(held, lock, leaf);
+        if (!again) takeFirst(held, lock, leaf, frame);
         held.push(lock, leaf, frame, again ? JprofHeld.AGAIN : JprofHeld.now());
     }
 
-    private static void takeFirst(JprofHeld held, Object lock, long leaf) {
+    private static void takeFirst(JprofHeld held, Object lock, long leaf, long frame) {
         held.addFirst(leaf);
         held.order(lock, leaf);
-        if (held.waited == lock) {
-            held.waited = null;
-            addWait(held, leaf, lock, held.waitedTime);
-        }
+        Object waited = held.waited;
+        if (waited == null) return;
+        held.waited = null; // else it was a monitor that is not counted
+        if (waited == lock && frame != JprofHeld.BLOCK) addWait(held, leaf, held.waitedTime);
     }
 
-    private static void addWait(JprofHeld held, long leaf, Object lock, long time) {
+    private static void forgetWait(long id) {
+        JprofHeld held = JprofHeld.find(id);
+        if (held == null) return;
+        held.waited = null;
+        if (held.depth == 0) held.free();
+    }
+
+    private static void addWait(JprofHeld held, long leaf, long time) {
         held.addWait(leaf, time);
-        JprofHeld.addWaitFor(leaf, lock, held.askedOf, time);
+        JprofHeld.addWaitFor(leaf, held.askedOf, time);
     }
 
+    /** The id of the locks of this class and kind; 0 if the recording has ended. */
     static int classId(Class<?> type, int kind) {
+        Object[][] all = classes;
         int hash = System.identityHashCode(type) + kind & CLASSES - 1;
-        Object[] known = classes[hash];
-        if (!isOf(known, type, kind)) known = classes[hash ^ 1];
-        return isOf(known, type, kind) ? ((int[]) known[1])[0] : addClass(type, kind, hash);
+        Object[] known = all[hash];
+        if (!isOf(known, type, kind)) known = all[hash ^ 1];
+        return isOf(known, type, kind) ? ((int[]) known[1])[0] : addClass(all, type, kind, hash);
     }
 
     private static boolean isOf(Object[] known, Class<?> type, int kind) {
         return known != null && known[0] == type && ((int[]) known[1])[1] == kind;
     }
 
-    private static int addClass(Class<?> type, int kind, int hash) {
+    // If the recording ends meanwhile, `all` is no longer used.
+    private static int addClass(Object[][] all, Class<?> type, int kind, int hash) {
         Object[] added = {type, new int[] {idOf(type, kind), kind}};
         JprofHeld.MEMORY.storeFence();
-        classes[classes[hash] == null ? hash : hash ^ 1] = added;
+        all[all[hash] == null ? hash : hash ^ 1] = added;
         return ((int[]) added[1])[0];
     }
 
-    // The id of the locks of this class and kind in the profile.
+    // The id of the locks of this class and kind in the profile; 0 if the recording has ended.
     private static native int idOf(Class<?> type, int kind);
 
     // Adds to the edge of two nodes and the hashes of their objects. Returns whether a later one of
