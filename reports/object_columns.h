@@ -21,8 +21,8 @@ inline constexpr ColumnHelp kObjectsColumns[] = {
     {"CTX", "the number of calling contexts in which they are allocated"},
     {"NAME",
      "the class; behind `<` a method that allocates it, and if that belongs to the JDK, the method "
-     "of the program that had most bytes allocated by it, with its share of them; `(not seen by the "
-     "probe)`: the bytes that the JVM has counted and its probe has not reported"},
+     "of the program that had most bytes allocated by it, with its share of them; `(not seen by "
+     "the probe)`: the bytes that the JVM has counted and its probe has not reported"},
 };
 
 inline constexpr ColumnHelp kGrowthColumns[] = {
