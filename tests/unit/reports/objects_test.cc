@@ -69,7 +69,7 @@ TEST(ObjectsReport, NamesTheMethodOfTheProgramForWhichTheJdkAllocates) {
   EXPECT_EQ(csv.text,
             "bytes,objects,contexts,class,method,program_method,program_bytes\n"
             "10000,4,4,[B,,,\n"
-            "10000,4,4,[B,java.util.Arrays.copyOf([BI)[B,Demo.work(I)I,6000\n");
+            "10000,4,4,[B,java/util/Arrays.copyOf([BI)[B,Demo.work(I)I,6000\n");
 }
 
 TEST(ObjectsReport, ShowsWhatWasNotSeenHoweverLittleItIs) {
@@ -189,7 +189,8 @@ TEST(ObjectsReport, HasTheIntervalsOfLiveObjects) {
   const Printed csv = PrintOf(DemoLive(), "objects", {.format = Format::kCsv});
   EXPECT_EQ(csv.text.substr(0, csv.text.find('\n')),
             "bytes,objects,live_bytes,live_bytes_low,live_bytes_high,live_objects,"
-            "live_objects_low,live_objects_high,contexts,class,method");
+            "live_objects_low,live_objects_high,contexts,class,method,"
+            "program_method,program_bytes");
   const Printed text = PrintOf(DemoLive(), "objects", {});
   EXPECT_NE(text.text.find("estimated from one object in 100 bytes"), std::string::npos)
       << text.text;
