@@ -6,6 +6,7 @@
 
 #include "model/tree/live_history.h"
 #include "reports/print/formats.h"
+#include "reports/print/units.h"
 #include "reports/quality/quality_of.h"
 #include "reports/report_list.h"
 #include "reports/tree/header.h"
@@ -119,10 +120,11 @@ GrowthColumns ColumnsOf(const LiveHistory& history, const Options& options) {
 void TextHead(const model::Source& source, LiveHistory& history, Output& out) {
   Head head = RunHead(source, "growth");
   head.lines.push_back(
-      {"snapshots", fmt::format("{}, the last one {:.3g} s after the start, each after a full "
-                                "collection; {} of them in LB/S",
-                                history.times.size(), history.times.back(),
-                                history.times.size() - model::WarmUpOf(history.times.size()))});
+      {"snapshots",
+       fmt::format("{}, the last one {} after the start, each after a full collection; "
+                   "{} of them in LB/S",
+                   history.times.size(), Duration(history.times.back() * 1e9),
+                   history.times.size() - model::WarmUpOf(history.times.size()))});
   if (history.interval != 0) {
     head.lines.push_back(
         {"sample", fmt::format("one object in {} bytes on average: estimates", history.interval)});

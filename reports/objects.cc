@@ -150,8 +150,8 @@ ObjectColumns ColumnsOfObjects(const ObjectReport& report, const model::Forest& 
   return columns;
 }
 
-// Limits what text shows to a screen: as many classes as fit with up to three methods each. The row
-// of what was not seen always remains. Returns the line that says what was left out.
+// Limits what text shows to a screen: as many classes as fit with up to three methods each. Rows of
+// no class always remain. Returns the line that says what was left out.
 std::string HideSmall(const ObjectReport& report, double whole, const Options& options,
                       std::vector<ObjectSum>& sums) {
   if (!options.for_people() || options.all) return "";
@@ -160,9 +160,8 @@ std::string HideSmall(const ObjectReport& report, double whole, const Options& o
   size_t rows = 0;
   std::erase_if(sums, [&](ObjectSum& sum) {
     sum.callers.resize(std::min(sum.callers.size(), kMethods));
-    const bool unseen = sum.callers.empty();
     rows += 1 + sum.callers.size();
-    if (unseen) return false;
+    if (sum.callers.empty()) return false;
     if (options.min_percent)
       return model::PercentOf(static_cast<double>(report.rank(sum)), whole) < *options.min_percent;
     return rows > kScreenRows;
@@ -217,7 +216,7 @@ Result<void> Print(const ObjectReport& report, model::Source& source, const Opti
   if (!forest) return std::unexpected(forest.error());
   std::vector<ObjectSum> sums = model::SumByClass(*forest, report.rank);
   if (report.removed) {
-    std::erase_if(sums, [](const ObjectSum& sum) { return sum.callers.empty(); });  // not seen
+    std::erase_if(sums, [](const ObjectSum& sum) { return sum.callers.empty(); });  // of no class
   }
   const double whole = report.removed ? WholeOf(report, sums) : forest->metrics.front().raw;
   std::string tail = report.removed ? TotalsText(sums) : "";

@@ -89,6 +89,7 @@ bool HandleAttention(Thread& thread) {
     std::fill_n(thread.buckets, BucketCount(thread), MethodBucket{});
     thread.method_count = 0;
     ++thread.forgets;
+    if (ThreadExtension* const extension = thread.extension) extension->Forget();
   }
   return true;
 }

@@ -7,7 +7,9 @@
 
 #include "common/nearest.h"
 #include "common/shell_word.h"
+#include "model/tree/live_history.h"
 #include "model/values/amount.h"
+#include "profile/files/object_metrics.h"
 
 namespace jprof::model {
 namespace {
@@ -30,13 +32,15 @@ double TimerOverheadVariance(const profile::Reader& reader, const profile::CallT
          (own / events);
 }
 
-// Returns the places in the file of the metrics to load: all, or the requested one with its number
-// of samples.
+// Returns the places in the file of the metrics to load: all that were measured, or the requested
+// one with its number of samples.
 Result<std::vector<size_t>> ChosenMetrics(const Source& source, const std::string& wanted) {
   const std::vector<profile::Metric>& metrics = source.reader.meta().metrics;
   std::vector<size_t> chosen;
   std::vector<std::string_view> names;
+  const bool lacks_snapshot = LacksSnapshot(source);
   for (size_t m = 0; m < metrics.size(); ++m) {
+    if (lacks_snapshot && profile::IsLive(metrics[m])) continue;
     names.push_back(metrics[m].name);
     if (wanted.empty()) chosen.push_back(m);
     if (metrics[m].name != wanted || !chosen.empty()) continue;

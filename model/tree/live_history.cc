@@ -70,7 +70,18 @@ uint64_t IntervalOf(const profile::Meta& meta) {
 
 }  // namespace
 
+bool LacksSnapshot(const Source& source) {
+  return source.reader.header().live_snapshots == 0 &&
+         std::ranges::any_of(source.reader.meta().metrics, profile::IsLive);
+}
+
 Result<LiveHistory> LoadLive(Source& source) {
+  if (LacksSnapshot(source)) {
+    return WrongUse(
+        "{} has no snapshot of its live objects: the program ended before one was taken; record it "
+        "with: jprof objects --live sampled --snapshots 30s -- java ...",
+        source.reader.directory());
+  }
   auto tree = source.reader.ReadTree();
   if (!tree) return std::unexpected(tree.error());
   if (tree->live_times.empty()) {
@@ -91,7 +102,9 @@ Result<LiveHistory> LoadLive(Source& source) {
 
 LiveNow::LiveNow(const LiveHistory& history) {
   const auto last = static_cast<uint32_t>(history.times.size());
+  const auto exists = [last](const Followed& object) { return object.last >= last; };
   for (const LiveContext& context : history.contexts) {
+    if (std::ranges::none_of(context.objects, exists)) continue;
     const MethodId method = context.path.empty() ? profile::kRootMethod : context.path.front();
     for (const Key& key : {Key(context.type, std::nullopt), Key(context.type, method)}) {
       Sums& sums = sums_.try_emplace(key, Sums{LiveSum(last), LiveSum(last)}).first->second;

@@ -15,7 +15,7 @@
 
 namespace jprof::model {
 
-// The objects of a class that a calling context has allocated, on any thread.
+// Lists the objects of a class that a calling context has allocated, on any thread.
 struct LiveContext {
   profile::MethodId type{};             // the class
   std::vector<profile::MethodId> path;  // the method that allocates, then its callers
@@ -29,10 +29,14 @@ struct LiveHistory {
   std::vector<LiveContext> contexts;
 };
 
+// Returns whether the profile has metrics of live objects that nothing has counted, because no
+// snapshot was taken.
+bool LacksSnapshot(const Source& source);
+
 // Fails (wrong use) if the profile has no live objects.
 Result<LiveHistory> LoadLive(Source& source);
 
-// The objects at the last snapshot, by class, and by class and the method that allocates.
+// Sums up the objects at the last snapshot, by class, and by class and the method that allocates.
 class LiveNow {
  public:
   explicit LiveNow(const LiveHistory& history);
@@ -40,7 +44,7 @@ class LiveNow {
   struct Sums {
     LiveSum objects, bytes;
   };
-  // Returns the sums of a class, or of a class and a method, or null if there are no such objects.
+  // Returns the sums of a class, or of a class and a method, or null if no such object exists.
   const Sums* Of(profile::MethodId type) const { return Find({type, std::nullopt}); }
   const Sums* Of(profile::MethodId type, profile::MethodId method) const {
     return Find({type, method});

@@ -63,6 +63,14 @@ class Removed {
   const std::optional<size_t> asked_, objects_;
 };
 
+// Returns whether the row is of a class, or has bytes of no class.
+bool HasBytes(const Forest& forest, size_t row) {
+  const Row& of = forest.rows.rows[row];
+  if (IsClass(forest, of) || IsUnseen(forest, of)) return true;
+  return of.method == profile::kOverflowMethod && forest.metric_count() > 0 &&
+         forest.rows.cell(row, 0).raw != 0;
+}
+
 void AddRow(const Forest& forest, const Removed& removed, size_t row, ObjectSum& sum) {
   ++sum.contexts;
   removed.AddTo(sum, row);
@@ -148,11 +156,10 @@ std::vector<ObjectSum> SumByClass(const Forest& forest, const Rank& rank) {
   Sums places(classes);
   std::vector<std::unordered_map<uint32_t, size_t>> caller_of;
   for (size_t i = 0; i < rows.size(); ++i) {
-    const bool is_class = IsClass(forest, rows[i]);
-    if (!is_class && !IsUnseen(forest, rows[i])) continue;
+    if (!HasBytes(forest, i)) continue;
     const size_t place = places.PlaceOf(rows[i]);
     AddRow(forest, removed, i, classes[place]);
-    if (!is_class || rows[i].parent == kNoNode) continue;
+    if (!IsClass(forest, rows[i]) || rows[i].parent == kNoNode) continue;
     const Row& caller = rows[rows[i].parent];
     caller_of.resize(classes.size());
     std::vector<ObjectSum>& callers = classes[place].callers;

@@ -223,8 +223,10 @@ struct ControlHeader {
   UncountedRecord unpatched_modules;  // modules whose sleds could not be patched
   uint64_t lock_edges = 0;            // records in `locks`
   uint64_t live_records = 0;          // records in `live`
-  uint64_t live_snapshots = 0;        // complete ones, which are numbered from 1
-  uint64_t lost_lock_edges = 0;       // events between locks for which `locks` had no space
+  // The number of complete snapshots, which are numbered from 1. A merged profile has the most of
+  // its parts, and no records of them.
+  uint64_t live_snapshots = 0;
+  uint64_t lost_lock_edges = 0;  // events between locks for which `locks` had no space
 };
 static_assert(sizeof(ControlHeader) <= 4096);
 inline constexpr size_t kControlHeaderBytes = 4096;

@@ -114,6 +114,7 @@ void MergedControl::AddHeader(const ControlHeader& from, double factor) {
   header_.more_blocks_signal += from.more_blocks_signal;
   header_.more_other_timer += from.more_other_timer;
   header_.samples_in_heap += from.samples_in_heap;
+  header_.live_snapshots = std::max(header_.live_snapshots, from.live_snapshots);
   header_.sampled_cpu_ns += from.sampled_cpu_ns;
   header_.signalled_cpu_ns += from.signalled_cpu_ns;
   if (from.signal_taken_ticks != 0 && header_.signal_taken_ticks == 0) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "model/tree/live_history.h"
 #include "model/tree/object_sums.h"
 #include "model/values/statistics.h"
 #include "profile/files/object_metrics.h"
@@ -35,17 +36,20 @@ std::string MeasuredText(std::span<const model::MetricTotals> metrics, size_t m)
                      model::PercentOf(metric.adjust, metric.raw));
 }
 
-// Returns the line about bytes that the JVM has counted and its probe has not reported. The
-// profile has a row for each thread.
-HeadRow UnseenLine(const model::Forest& forest) {
+// Returns the line about bytes that the JVM has counted and its probe has not reported, or nothing
+// if the bytes were not loaded. The profile has a row for each thread.
+std::optional<HeadRow> UnseenLine(const model::Forest& forest) {
   const model::MetricTotals& bytes = forest.metrics.front();
+  if (profile::ObjectMetricOf(bytes.info) != &profile::kObjectMetrics.front()) return std::nullopt;
   const auto unseen = static_cast<double>(model::UnseenOf(forest));
-  return {"not seen", fmt::format("{} of them ({:.2f} %), by the JVM's own count of each thread",
-                                  AmountText(bytes, unseen), model::PercentOf(unseen, bytes.raw))};
+  return HeadRow{"not seen",
+                 fmt::format("{} of them ({:.2f} %), by the JVM's own count of each thread",
+                             AmountText(bytes, unseen), model::PercentOf(unseen, bytes.raw))};
 }
 
-// Returns the line about the objects that still exist, or nothing if they were not counted.
-std::optional<HeadRow> LiveLine(const model::Forest& forest) {
+// Returns the line about the objects that still exist, or nothing if they were not to be counted.
+std::optional<HeadRow> LiveLine(const model::Source& source, const model::Forest& forest) {
+  if (model::LacksSnapshot(source)) return HeadRow{"live", "not counted: no snapshot was taken"};
   const auto total = [&](std::string_view name) {
     return std::ranges::find(
         forest.metrics, name, [](const auto& metric) -> auto& { return metric.info.name; });
@@ -70,7 +74,7 @@ HeadRow MetricLine(std::span<const model::MetricTotals> metrics, size_t m) {
 }
 
 // Returns at most two lines about metrics, and one about objects that were not seen.
-std::vector<HeadRow> MetricLines(const model::Forest& forest) {
+std::vector<HeadRow> MetricLines(const model::Source& source, const model::Forest& forest) {
   if (forest.metrics.empty()) {
     return {{"calls", fmt::format("{} in {} contexts", forest.calls,
                                   forest.rows.rows.size() - forest.rows.roots.size())}};
@@ -85,8 +89,8 @@ std::vector<HeadRow> MetricLines(const model::Forest& forest) {
     lines.resize(kShown);
     lines[1] = {"more", fmt::format("{} metrics in all", forest.metrics.size())};
   }
-  if (auto live = LiveLine(forest)) lines.push_back(*std::move(live));
-  if (model::HasObjects(forest)) lines.push_back(UnseenLine(forest));
+  if (auto live = LiveLine(source, forest)) lines.push_back(*std::move(live));
+  if (auto unseen = UnseenLine(forest)) lines.push_back(*std::move(unseen));
   return lines;
 }
 
@@ -136,7 +140,7 @@ double PercentOfWhole(const model::MetricTotals& column, double raw) {
 
 Head ForestHead(const model::Source& source, const model::Forest& forest, std::string_view report) {
   Head head = RunHead(source, report);
-  for (HeadRow& line : MetricLines(forest)) head.lines.push_back(std::move(line));
+  for (HeadRow& line : MetricLines(source, forest)) head.lines.push_back(std::move(line));
   if (!source.refitted.empty()) head.lines.push_back({"refitted", source.refitted});
   return head;
 }

@@ -65,6 +65,24 @@ def tiered(lab):
     return exact_case(lab)
 
 
+@case
+def z_collector(lab):
+    return exact_case(lab, flags=jvms.VARIANTS["z"])
+
+
+@case
+def halt_during_a_snapshot(lab):
+    """This collector never acknowledges a request that the end of the JVM overtakes."""
+    with lab.folder() as folder:
+        done = lab.run(lab.command("Leak", 200, 400, "halt", flags=jvms.VARIANTS["z"],
+                                   agent=f"objects,live=exact,out={folder}/p.jprof"), timeout=60)
+        report = lab.cli("report", "objects", f"{folder}/p.jprof")
+    complaints = [] if done.returncode == 0 else [f"status {done.returncode}: {done.stderr[:500]}"]
+    if " in all, exact" not in report.stdout:
+        complaints.append(report.stdout[:500] + report.stderr[:500])
+    return complaints
+
+
 @case.on_one_jdk
 def interpreted(lab):
     return exact_case(lab, mode="int")

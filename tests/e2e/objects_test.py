@@ -251,6 +251,20 @@ def removed_objects_stay_removed(lab):
     return failures
 
 
+def check_late_threads(tree, threads, complaints):
+    """A thread that runs already has one record, and the row of what was not seen has nothing that
+    it has allocated before."""
+    for name in ("main", "loop"):
+        if threads.count(name) != 1:
+            complaints.append(f"{threads.count(name)} threads {name}")
+    sums = {}
+    for row in tree.rows.values():
+        if row["thread"] == "loop" and row["type"] != "T":
+            sums[row["name"]] = sums.get(row["name"], 0) + tree.value(row, "bytes")
+    if not sums.get("[B") or sums.get("(not seen by the probe)"):
+        complaints.append(f"loop: {sums}")
+
+
 def attach_and_measure(lab, flags, options=""):
     """The complaints about two recordings of a running JVM that has compiled the code before."""
     complaints = []
@@ -267,7 +281,9 @@ def attach_and_measure(lab, flags, options=""):
             lines = program.ask("measure").strip(";").split(";")
             program.detach()
             program.ask("measure")  # is not recorded
-            tree = Tree(reports.log_rt(lab.jprof, out))
+            report = reports.log_rt(lab.jprof, out)
+            tree = Tree(report)
+            check_late_threads(tree, [thread["name"] for thread in report["threads"]], complaints)
             complaints += check_kinds(tree, lines, bool(options))
             check_totals(tree, complaints)
         process.communicate("end\n", timeout=60)
@@ -287,7 +303,8 @@ def attached_to_interpreted_code(lab):
 
 @case.on_one_jdk
 def unloaded_classes(lab):
-    """A class that is loaded where another one was has its own objects."""
+    """A class that is loaded where another one was has its own objects, and their size, although
+    its name may be the same."""
     generations = 60
     with lab.folder() as folder:
         out = os.path.join(folder, "p.jprof")
@@ -300,12 +317,16 @@ def unloaded_classes(lab):
             objects[row["name"]] = objects.get(row["name"], 0) + rows.value(row, "objects")
     names = [f"ObjectsUnload$Made{n:04}" for n in range(1, generations + 1)]
     wanted = {**{name: 50 for name in names}, **{f"[L{name};": 1 for name in names}}
+    same = sum(rows.value(row, "bytes") for row in rows.rows.values()
+               if row["type"] == "-" and row["name"] == "ObjectsUnload$Same0000")
     unloaded = done.stdout.count("unloading class ObjectsUnload$Made")
     failures = [] if done.returncode == 0 else [f"status {done.returncode}: {done.stderr[:500]}"]
     if unloaded < generations // 2:
         failures.append(f"{unloaded} classes were unloaded: nothing is tested")
     if objects != wanted:
         failures.append(f"{set(objects.items()) ^ set(wanted.items())}")
+    if same != generations // 2 * 50 * (32 + 64):
+        failures.append(f"{same} bytes of the classes of one name")
     return failures
 
 

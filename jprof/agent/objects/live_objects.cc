@@ -2,8 +2,6 @@
 
 #include <dlfcn.h>
 
-#include <utility>
-
 #include "common/random.h"
 #include "jprof/agent/objects/marked_objects.h"
 #include "jprof/agent/vm/in_use.h"
@@ -14,6 +12,12 @@ namespace jprof::agent {
 namespace {
 
 constexpr jint kDefaultHeapInterval = 512 * 1024;  // of JVMTI
+constexpr jlong kCounted = 1;                      // the tag of an object that has been counted
+
+void Add(uint32_t node, uint64_t bytes, double weight, std::vector<LiveSum>& sums) {
+  sums[node].objects += weight;
+  sums[node].bytes += weight * static_cast<double>(bytes);
+}
 
 void JNICALL OnSampledAllocation(jvmtiEnv*, JNIEnv* jni, jthread, jobject object, jclass,
                                  jlong size) {
@@ -85,6 +89,9 @@ Result<void> LiveObjects::OpenEvents() {
   AddVirtualThreadSupport(jvmti_);
   events_.Add(JVMTI_EVENT_THREAD_START, &Slots::ThreadStart, kGuarded<OnStart>);
   if (marks_) {
+    // The code with which C2 replaces clone() clears the mark word of some objects.
+    if (hotspot::Vm::IsOn(setting_.vm.structs, "UseZGC"))
+      hotspot::Vm::DisableIntrinsic(setting_.vm.structs, "_clone");
     vm_clone = reinterpret_cast<CloneFunction>(VmFunction("JVM_Clone"));
     events_.Add(JVMTI_EVENT_NATIVE_METHOD_BIND, &Slots::NativeMethodBind, kGuarded<OnNativeMethod>);
   } else {
@@ -119,7 +126,7 @@ void LiveObjects::OnThreadStart(JNIEnv* jni, jthread thread) {
 }
 
 // Collectors with threads of their own have ended them before VMDeath: to wait for a collection
-// would take for ever.
+// would take for ever, also for one that another thread has begun.
 bool LiveObjects::CanCollectAtDeath() const {
   const hotspot::VmStructs& structs = setting_.vm.structs;
   return !hotspot::Vm::IsOn(structs, "UseZGC") && !hotspot::Vm::IsOn(structs, "UseShenandoahGC");
@@ -130,43 +137,59 @@ void LiveObjects::End(JNIEnv* jni) {
   events_.Uninstall(jvmti_);
   if (CanCollectAtDeath()) TakeSnapshot(jni);
   const std::lock_guard guard(snapshot_lock_);
-  if (!std::exchange(ended_, true)) program_end_.End(jni);
+  if (!ended_) program_end_.End(jni);
+  ended_ = true;
   table_.Clear(jni);
 }
 
+// The lock is free during the collection, which may never end: see CanCollectAtDeath.
 void LiveObjects::TakeSnapshot(JNIEnv* jni) {
-  const std::lock_guard guard(snapshot_lock_);
   if (ended_) return;
   jvmti_->ForceGarbageCollection();
+  const std::lock_guard guard(snapshot_lock_);
+  if (ended_) return;  // meanwhile
+  const auto ns = static_cast<uint64_t>(MonotonicNanos() - begin_ns_);
   std::vector<LiveSum> sums(setting_.session.writer().header()->node_count);
-  if (const auto added = AddMarked(sums); !added)
-    return setup::PrintMessage("live objects: " + added.error().message);
-  records_.Begin(static_cast<uint64_t>(MonotonicNanos() - begin_ns_));
+  if (!marks_) return RecordSamples(jni, ns, sums);
   AddTable(jni, sums);
-  for (uint32_t node = 1; marks_ && node < sums.size(); ++node)
+  const auto added = AddMarked(sums);
+  RemoveTags(jni);
+  if (!added) return setup::PrintMessage("live objects: " + added.error().message);
+  records_.Begin(ns);
+  for (uint32_t node = 1; node < sums.size(); ++node)
     if (sums[node].objects > 0) records_.Add(node, sums[node]);
   records_.End(sums);
 }
 
-Result<void> LiveObjects::AddMarked(std::vector<LiveSum>& sums) {
-  if (!marks_) return {};
-  return ForEachMarkedObject(jvmti_, *marks_, [&](const MarkedObject& object) {
-    if (object.number >= sums.size()) return;
-    sums[object.number].objects += 1;
-    sums[object.number].bytes += static_cast<double>(object.bytes);
+// An object stands for as many as its probability to be sampled says.
+void LiveObjects::RecordSamples(JNIEnv* jni, uint64_t ns, std::vector<LiveSum>& sums) {
+  records_.Begin(ns);
+  table_.ForEachLive(jni, [&](LiveObject& object) {
+    if (object.node >= sums.size()) return;
+    records_.Add(object);
+    Add(object.node, object.bytes,
+        1 / profile::SampledProbability(object.bytes, setting_.options.live_interval), sums);
   });
+  records_.End(sums);
 }
 
-// An object of the table stands for as many as its probability to be sampled says. Clones are all
-// in the table.
+// Clones are all in the table. Some have a number in spite of that, because some collectors copy
+// only the elements of an array: the tag tells that they have been counted.
 void LiveObjects::AddTable(JNIEnv* jni, std::vector<LiveSum>& sums) {
   table_.ForEachLive(jni, [&](LiveObject& object) {
     if (object.node >= sums.size()) return;
-    if (!marks_) records_.Add(object);
-    const double weight =
-        marks_ ? 1 : 1 / profile::SampledProbability(object.bytes, setting_.options.live_interval);
-    sums[object.node].objects += weight;
-    sums[object.node].bytes += weight * static_cast<double>(object.bytes);
+    Add(object.node, object.bytes, 1, sums);
+    jvmti_->SetTag(object.object, kCounted);
+  });
+}
+
+void LiveObjects::RemoveTags(JNIEnv* jni) {
+  table_.ForEachLive(jni, [&](LiveObject& object) { jvmti_->SetTag(object.object, 0); });
+}
+
+Result<void> LiveObjects::AddMarked(std::vector<LiveSum>& sums) {
+  return ForEachMarkedObject(jvmti_, *marks_, [&](const MarkedObject& object) {
+    if (object.number < sums.size()) Add(object.number, object.bytes, 1, sums);
   });
 }
 

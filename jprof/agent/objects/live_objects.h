@@ -4,7 +4,7 @@
 //
 // - kExact: the allocation probe puts the number of the node into the mark word of each object
 //   (jprof/hotspot/objects/object_marks.h), and a snapshot reads the whole heap. Objects that the
-//   VM's own code clones lose their number; they are in the table of weak references.
+//   VM's own code clones may lose their number; they are in the table of weak references.
 // - kSampled: JVMTI samples objects (profile/files/allocation_sample.h). They are in the table, and
 //   no others.
 //
@@ -15,6 +15,7 @@
 
 #include <jvmti.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -61,8 +62,8 @@ class LiveObjects {
   // afterwards.
   void End(JNIEnv* jni);
 
-  // Collects all garbage and counts what is left. Requires the live phase. Any thread that is
-  // attached to the VM may call it.
+  // Collects all garbage and counts what is left, unless the snapshots have ended meanwhile.
+  // Requires the live phase. Any thread that is attached to the VM may call it.
   void TakeSnapshot(JNIEnv* jni);
 
   // Handle the events: a thread that starts, an object that JVMTI has sampled, and a clone that the
@@ -76,8 +77,12 @@ class LiveObjects {
   Result<void> OpenEvents();
   bool CanCollectAtDeath() const;
   void AddLast(JNIEnv* jni, jobject object, uint64_t bytes);
-  Result<void> AddMarked(std::vector<LiveSum>& sums);
+  void RecordSamples(JNIEnv* jni, uint64_t ns, std::vector<LiveSum>& sums);
+  // Add the objects that still exist: those of the table, which get a tag, and those with a number
+  // and without a tag.
   void AddTable(JNIEnv* jni, std::vector<LiveSum>& sums);
+  Result<void> AddMarked(std::vector<LiveSum>& sums);
+  void RemoveTags(JNIEnv* jni);
 
   const Setting setting_;
   jvmtiEnv* const jvmti_;  // owned
@@ -87,8 +92,8 @@ class LiveObjects {
   std::optional<hotspot::ObjectMarks> marks_;  // with kExact
   LiveTable table_;
   std::mutex snapshot_lock_;
-  LiveRecords records_;  // guarded by snapshot_lock_, as the next one
-  bool ended_ = false;
+  LiveRecords records_;              // guarded by snapshot_lock_
+  std::atomic<bool> ended_ = false;  // is set while snapshot_lock_ is held
   ProgramEnd program_end_;
   SnapshotThread snapshots_;
 };

@@ -7,8 +7,9 @@
 namespace jprof::agent {
 
 profile::LiveRecord* LiveRecords::Make(uint32_t node, uint64_t objects, uint64_t bytes) {
-  profile::LiveRecord* const record = writer_.AllocateLive();
-  if (record == nullptr) return nullptr;
+  profile::LiveRecord* const record = is_full_ ? nullptr : writer_.AllocateLive();
+  is_full_ = record == nullptr;
+  if (is_full_) return nullptr;
   *record = {.node = node,
              .objects = static_cast<uint32_t>(objects),
              .first = snapshot_,
@@ -37,6 +38,7 @@ void LiveRecords::Add(uint32_t node, const LiveSum& sum) {
 }
 
 void LiveRecords::End(const std::vector<LiveSum>& sums) {
+  if (is_full_) return;
   constexpr size_t kFirst = profile::kAllocated - 1;  // the first metric is in the node itself
   const size_t extras = writer_.metric_count() - 1;
   for (size_t node = 1; node < sums.size(); ++node) {

@@ -1,7 +1,8 @@
 // Writes snapshots of live objects into the profile: a record for each object that was sampled, or
 // for all objects of a node, and the metrics of the nodes as of the last snapshot.
 //
-// Begin, the calls of Add and End make one snapshot. The caller serialises them.
+// Begin, the calls of Add and End make one snapshot. The caller serialises them. A snapshot for
+// which there is no space is not part of the profile, and neither are later ones.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +37,7 @@ class LiveRecords {
 
   profile::Writer& writer_;
   uint32_t snapshot_ = 0;
+  bool is_full_ = false;  // whether there was no space for a record
   std::unordered_map<uint32_t, profile::LiveRecord*> last_;  // records of all objects, by node
 };
 

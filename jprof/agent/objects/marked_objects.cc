@@ -31,7 +31,8 @@ Result<void> ForEachMarkedObject(jvmtiEnv* jvmti, const hotspot::ObjectMarks& ma
   Walk walk = {marks, f};
   jvmtiHeapCallbacks callbacks = {};
   callbacks.heap_iteration_callback = OnObject;
-  const jvmtiError error = jvmti->IterateThroughHeap(0, nullptr, &callbacks, &walk);
+  const jvmtiError error =
+      jvmti->IterateThroughHeap(JVMTI_HEAP_FILTER_TAGGED, nullptr, &callbacks, &walk);
   if (error != JVMTI_ERROR_NONE) return Fail("the heap cannot be read (error {})", int{error});
   if (!walk.is_known) return Fail("this JVM does not show the objects of its heap");
   return {};

@@ -1,4 +1,4 @@
-// Lists the objects of the heap that have a number in their mark word (ObjectMarks).
+// Lists the objects of the heap that have a number in their mark word (ObjectMarks) and no tag.
 #pragma once
 
 #include <jvmti.h>
@@ -18,8 +18,7 @@ struct MarkedObject {
 };
 
 // Calls f for each of them, on the VM's thread while all its other threads stand still: f must not
-// call the VM. Requires the capability can_tag_objects, and an environment without tags. Fails
-// if this VM does not show its objects.
+// call the VM. Requires the capability can_tag_objects. Fails if this VM does not show its objects.
 Result<void> ForEachMarkedObject(jvmtiEnv* jvmti, const hotspot::ObjectMarks& marks,
                                  const std::function<void(const MarkedObject&)>& f);
 

@@ -43,8 +43,8 @@ Result<std::unique_ptr<ObjectRecording>> ObjectRecording::Open(const Setting& se
   if (setting.options.live == options::Live::kNo) return recording;
   if (setting.attached) {
     return WrongUse(
-        "live objects are counted from the start of the JVM only; use jprof objects --live -- java "
-        "..., or leave --live out");
+        "live objects are counted from the start of the JVM only; use jprof objects --live exact "
+        "-- java ..., or leave --live out");
   }
   auto live = LiveObjects::Open({setting.java, setting.options, setting.vm, setting.session});
   if (!live) return std::unexpected(live.error());
@@ -93,7 +93,7 @@ void ObjectRecording::AddThread(JNIEnv* jni) {
     return;
   state->vm_thread = VmThreadOf(jni, thread);
   jni->DeleteLocalRef(thread);
-  if (late_) SetBegin(*state);
+  if (late_ && state->vm_thread != 0) SetBegin(*state);
 }
 
 // What a thread has allocated before it is recorded does not belong to it.
@@ -119,7 +119,9 @@ void ObjectRecording::SetUnseen(engine::Thread& thread) const {
     counts->SetUnseen(allocated_.Of(thread.vm_thread));
 }
 
-// Threads that began before the VM reported threads are found by their native ids.
+// Threads that began before the VM reported threads are found by their native ids. In a running VM
+// these are threads of which it is not known what they had allocated before: they have never called
+// a counted method, or had a virtual thread when they did.
 void ObjectRecording::End(JNIEnv* jni) {
   if (std::exchange(ended_, true)) return;
   if (live_) live_->End(jni);
@@ -128,7 +130,7 @@ void ObjectRecording::End(JNIEnv* jni) {
   setting_.session.threads().ForEach([&](engine::Thread& state) {
     const auto found = std::ranges::find(*existing, state.record->tid,
                                          [](const auto& thread) { return thread.native.tid; });
-    if (found == existing->end()) return;
+    if (found == existing->end() || (late_ && state.vm_thread == 0)) return;
     state.vm_thread = found->vm_thread;
     SetUnseen(state);
   });

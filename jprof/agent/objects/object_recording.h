@@ -54,7 +54,6 @@ class ObjectRecording final : public ThreadFollower {
   void AddThread(JNIEnv* jni) override;
   // Sets the row of the calling thread, which has ended.
   void RemoveThread() override;
-  bool AddEarlyThread(engine::Thread&, const ExistingThread&) override { return false; }
 
  private:
   ObjectRecording(const Setting& setting, hotspot::AllocationProbe probe,

@@ -8,26 +8,20 @@
 
 namespace jprof::agent {
 
-constexpr char kName[] = "jprof snapshots";
+constexpr char kSnapshotsName[] = "jprof snapshots";
 
 bool SnapshotThread::Begin(jvmtiEnv* jvmti, JNIEnv* jni, uint64_t seconds,
                            std::function<void(JNIEnv*)> take) {
   seconds_ = seconds;
   take_ = std::move(take);
-  const jthread thread = NewThread(jni, kName);
-  if (thread == nullptr) return false;
-  running_ = true;
-  if (jvmti->RunAgentThread(thread, Run, this, JVMTI_THREAD_NORM_PRIORITY) != JVMTI_ERROR_NONE)
-    running_ = false;
-  return running_;
+  const jthread thread = NewThread(jni, kSnapshotsName);
+  return thread != nullptr &&
+         jvmti->RunAgentThread(thread, Run, this, JVMTI_THREAD_NORM_PRIORITY) == JVMTI_ERROR_NONE;
 }
 
 void JNICALL SnapshotThread::Run(jvmtiEnv*, JNIEnv* jni, void* argument) {
   SnapshotThread& self = *static_cast<SnapshotThread*>(argument);
   while (self.IsDue()) NoteIfNoMemory([&] { self.take_(jni); });
-  const std::lock_guard guard(self.lock_);
-  self.running_ = false;
-  self.changed_.notify_all();
 }
 
 // Waits for the time of the next call. Returns false if the thread is to end.
@@ -37,10 +31,9 @@ bool SnapshotThread::IsDue() {
 }
 
 void SnapshotThread::End() {
-  std::unique_lock guard(lock_);
+  const std::lock_guard guard(lock_);
   ending_ = true;
   changed_.notify_all();
-  changed_.wait(guard, [this] { return !running_; });
 }
 
 }  // namespace jprof::agent

@@ -1,4 +1,5 @@
-// Calls a function every few seconds, on a thread of the VM.
+// Calls a function every few seconds, on a thread of the VM. The object must exist as long as the
+// VM: nothing waits for the thread, because the function may never return while the VM ends.
 #pragma once
 
 #include <jvmti.h>
@@ -14,7 +15,7 @@ class SnapshotThread {
  public:
   // Starts the thread. Returns false if the VM refuses. `take` is called every `seconds` until End.
   bool Begin(jvmtiEnv* jvmti, JNIEnv* jni, uint64_t seconds, std::function<void(JNIEnv*)> take);
-  // Ends the thread after a call that is in progress. Does nothing if it was not started.
+  // Ends the calls. One may still be in progress. Does nothing if the thread was not started.
   void End();
 
  private:
@@ -25,7 +26,7 @@ class SnapshotThread {
   std::function<void(JNIEnv*)> take_;
   std::mutex lock_;
   std::condition_variable changed_;
-  bool running_ = false, ending_ = false;  // guarded by lock_
+  bool ending_ = false;  // guarded by lock_
 };
 
 }  // namespace jprof::agent

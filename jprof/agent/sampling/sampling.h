@@ -62,6 +62,7 @@ class Sampling final : public EventSink, public ThreadFollower {
   void AddThread(JNIEnv* jni) override;
   void RemoveThread() override;
   // The thread is sampled as soon as sampling begins. Call this before Begin.
+  bool FollowsEarlyThreads() const override { return true; }
   bool AddEarlyThread(engine::Thread& state, const ExistingThread& thread) override;
   // Returns the state of the calling thread, or null if it is not sampled.
   SampledThread* CurrentThread() { return signals_.CurrentThread(); }

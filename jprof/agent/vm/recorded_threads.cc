@@ -1,5 +1,7 @@
 #include "jprof/agent/vm/recorded_threads.h"
 
+#include <algorithm>
+
 #include "jprof/agent/vm/in_use.h"
 #include "jprof/agent/vm/native_threads.h"
 #include "jprof/engine/thread_record.h"
@@ -75,10 +77,10 @@ void RecordedThreads::Begin(JNIEnv* jni, std::span<const ExistingThread> threads
   NameEarlyThreads(jni);
 }
 
-// Adds the threads to the followers. Events are enabled already, so that threads are not missed: a
-// thread may have begun, or ended, since the list was made.
+// Adds the threads to the followers of early threads. Events are enabled already, so that threads
+// are not missed: a thread may have begun, or ended, since the list was made.
 void RecordedThreads::Join(std::span<const ExistingThread> threads) {
-  if (followers_.empty()) return;
+  if (std::ranges::none_of(followers_, &ThreadFollower::FollowsEarlyThreads)) return;
   early_.Reserve(threads.size());
   for (const ExistingThread& thread : threads) JoinOne(thread);
 }

@@ -27,9 +27,12 @@ class ThreadFollower {
   // Add and remove the calling thread. Adding a thread again has no effect.
   virtual void AddThread(JNIEnv* jni) = 0;
   virtual void RemoveThread() = 0;
-  // Adds a thread that exists when the agent is attached. Returns whether this follower needs the
-  // thread to take `state` as its own.
-  virtual bool AddEarlyThread(engine::Thread& state, const ExistingThread& thread) = 0;
+  // Returns whether it follows threads that exist when the agent is attached before their first
+  // event. If so, AddEarlyThread adds one, which takes `state` as its own unless it returns false.
+  virtual bool FollowsEarlyThreads() const { return false; }
+  virtual bool AddEarlyThread(engine::Thread& /*state*/, const ExistingThread& /*thread*/) {
+    return false;
+  }
 
  protected:
   ~ThreadFollower() = default;

@@ -1,5 +1,6 @@
 #include "jprof/hotspot/objects/object_counts.h"
 
+#include <algorithm>
 #include <new>
 
 #include "common/mapped_memory.h"
@@ -35,6 +36,13 @@ ObjectCounts* ObjectCounts::Make(engine::Thread& thread, bool woven) {
   return counts;
 }
 
+// A class that is loaded where another one of its name was may have objects of another size.
+void ObjectCounts::Forget() {
+  last = nullptr;
+  std::ranges::fill(sites_, AllocationSite{});
+  std::ranges::fill(classes_, KnownClass{});
+}
+
 void ObjectCounts::Release() {
   this->~ObjectCounts();
   munmap(this, sizeof *this);
@@ -42,28 +50,28 @@ void ObjectCounts::Release() {
 
 AllocationSite& ObjectCounts::AddSite(engine::Thread& thread, ObjectLayout& layout, uint64_t place,
                                       profile::Node* context, uint64_t klass) {
-  const uint64_t name = layout.NameOf(klass);
-  profile::Node* const node =
-      ChildOf(thread, context, FrameKind::kClass, IdOf(*thread.session, layout, klass, name));
+  const KnownClass& known = ClassOf(*thread.session, layout, klass);
+  profile::Node* const node = ChildOf(thread, context, FrameKind::kClass, known.id);
   const auto index = static_cast<size_t>(node - thread.nodes);
   const size_t extras = thread.session->writer().metric_count() - 1;
   AllocationSite& site = SiteFor(place, klass);
   site = {klass,
-          name,
+          known.name,
           place,
           &node->self,
           thread.extra + index * extras,
-          layout.SizeOf(klass),
+          known.size,
           static_cast<uint32_t>(index)};
   return site;
 }
 
-profile::MethodId ObjectCounts::IdOf(engine::Session& session, ObjectLayout& layout, uint64_t klass,
-                                     uint64_t name) {
-  KnownClass& known = classes_[(klass >> 3) % kClasses];
+const KnownClass& ObjectCounts::ClassOf(engine::Session& session, ObjectLayout& layout,
+                                        uint64_t klass) {
+  const uint64_t name = layout.NameOf(klass);
+  KnownClass& known = classes_[(klass * kHash) >> (64 - kClassBits)];
   if (known.klass != klass || known.name != name)
-    known = {klass, name, session.methods().Find(layout, klass).id};
-  return known.id;
+    known = {klass, name, session.methods().Find(layout, klass).id, layout.SizeOf(klass)};
+  return known;
 }
 
 profile::Node* ObjectCounts::ChildOf(engine::Thread& thread, profile::Node* parent, FrameKind kind,

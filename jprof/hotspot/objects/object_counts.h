@@ -24,16 +24,15 @@ struct AllocationSite {
   uint64_t mark = 0;  // with marks, the bits of the node's index in an object (ObjectMarks), or 0
 };
 
-// The id of a class in the profile.
+// States the id of a class in the profile, and how large its objects are.
 struct KnownClass {
   uint64_t klass = 0, name = 0;
   profile::MethodId id{};
+  ObjectSize size;
 };
 
 class ObjectCounts final : public engine::ThreadExtension {
  public:
-  static constexpr size_t kSites = 1024, kClasses = 512;  // powers of 2
-
   // Returns the counts of a recorded thread, or null if it has none.
   static ObjectCounts* Of(const engine::Thread& thread) {
     return static_cast<ObjectCounts*>(thread.extension.load(std::memory_order_relaxed));
@@ -44,8 +43,7 @@ class ObjectCounts final : public engine::ThreadExtension {
 
   // Returns the place in which a context and class are remembered. Others may share it.
   [[gnu::always_inline]] AllocationSite& SiteFor(uint64_t place, uint64_t klass) {
-    const uint64_t hash = (place ^ (klass << 20)) * 0x9e3779b97f4a7c15ull;
-    return sites_[hash >> (64 - kSiteBits)];
+    return sites_[((place ^ (klass << 20)) * kHash) >> (64 - kSiteBits)];
   }
   // Remembers the node of a class below a context, which is created if necessary. Without space it
   // is the node for such contexts.
@@ -58,6 +56,7 @@ class ObjectCounts final : public engine::ThreadExtension {
     if (unseen != nullptr) unseen->self = static_cast<int64_t>(allocated_by_vm - before - seen);
   }
 
+  void Forget() override;
   void Release() override;
 
   uint64_t seen = 0;    // bytes of all objects
@@ -69,18 +68,17 @@ class ObjectCounts final : public engine::ThreadExtension {
   profile::Node* unseen = nullptr;  // null if there was no space for it
 
  private:
-  static constexpr int kSiteBits = 10;
-  static_assert(kSites == 1 << kSiteBits);
+  static constexpr int kSiteBits = 10, kClassBits = 9;
+  static constexpr uint64_t kHash = 0x9e3779b97f4a7c15ull;
 
   ObjectCounts(bool woven, uint64_t seed) : random(seed), woven_(woven) {}
-  profile::MethodId IdOf(engine::Session& session, ObjectLayout& layout, uint64_t klass,
-                         uint64_t name);
+  const KnownClass& ClassOf(engine::Session& session, ObjectLayout& layout, uint64_t klass);
   profile::Node* ChildOf(engine::Thread& thread, profile::Node* parent, FrameKind kind,
                          profile::MethodId id) const;
 
   const bool woven_;  // whether methods count themselves
-  AllocationSite sites_[kSites];
-  KnownClass classes_[kClasses];
+  AllocationSite sites_[1 << kSiteBits];
+  KnownClass classes_[1 << kClassBits];
 };
 
 }  // namespace jprof::hotspot

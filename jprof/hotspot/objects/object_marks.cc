@@ -36,7 +36,10 @@ uint64_t ObjectMarks::BitsOf(uint32_t number) const {
   return lower << (64 - unused) | upper << (layout_.hash_shift + kRandomBits);
 }
 
+// A biased mark, which JDK 17 and older have with UseBiasedLocking, has the address of a thread. An
+// object with a number has a hash, and is never biased.
 uint32_t ObjectMarks::NumberIn(uint64_t mark) const {
+  if ((mark & kBiasBits) == kBiased) return 0;
   const uint32_t unused = layout_.unused_bits(), upper_bits = layout_.hash_bits - kRandomBits;
   const uint64_t lower = mark >> (64 - unused);
   if (lower == 0) return 0;
@@ -44,7 +47,7 @@ uint32_t ObjectMarks::NumberIn(uint64_t mark) const {
   return static_cast<uint32_t>(upper << unused | lower);
 }
 
-// 1 is a lock on the stack. Without the flag, VMs before JDK 21 have such locks only.
+// LockingMode 1 keeps locks on stacks. VMs without the flag, before JDK 21, have such locks only.
 bool ObjectMarks::LocksAreOnStacks() const {
   if (locking_mode_ == nullptr) return is_displaced_;
   return LoadAt<uint32_t>(reinterpret_cast<uint64_t>(locking_mode_)) == 1;

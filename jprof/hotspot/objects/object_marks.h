@@ -6,8 +6,9 @@
 // thread knows it, has both as long as it exists. A number that is too long for the unused bits
 // continues in the upper bits of the hash, whose other bits stay random.
 //
-// Object.clone loses the number where the VM's own code copies the object (JVM_Clone): it clears
-// the mark word after the allocation.
+// Object.clone loses the number where the VM's own code copies the object, which clears the mark
+// word after the allocation: that is the method itself (JVM_Clone), unless the collector copies
+// only the elements of an array, and with ZGC what compiled code calls in place of the method.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +50,7 @@ class ObjectMarks {
 
  private:
   static constexpr uint64_t kLockBits = 3, kLocked = 0, kUnlocked = 1, kMonitor = 2;
+  static constexpr uint64_t kBiasBits = 7, kBiased = 5;
 
   uint64_t MarkOf(uint64_t object) const;
   bool LocksAreOnStacks() const;

@@ -110,4 +110,15 @@ uint8_t* Vm::Flag(const VmStructs& s, const char* name) {
   return nullptr;
 }
 
+// The VM never frees the text, so it is kept. It may have been set on the command line.
+bool Vm::DisableIntrinsic(const VmStructs& structs, const char* name) {
+  static std::string disabled;
+  auto* const flag = reinterpret_cast<const char**>(Flag(structs, "DisableIntrinsic"));
+  if (flag == nullptr) return false;
+  const std::string before = *flag != nullptr ? *flag : "";
+  disabled = before.empty() ? name : before + "," + name;
+  *flag = disabled.c_str();
+  return true;
+}
+
 }  // namespace jprof::hotspot

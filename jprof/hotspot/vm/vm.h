@@ -48,6 +48,10 @@ class Vm : public engine::MethodSource {
     const uint8_t* const flag = Flag(structs, name);
     return flag != nullptr && *flag != 0;
   }
+  // Makes the compilers call the methods of an intrinsic, such as "_clone", as any other methods.
+  // Requires that they have not begun, as in Agent_OnLoad. Returns false if the VM has no such
+  // flag.
+  static bool DisableIntrinsic(const VmStructs& structs, const char* name);
 
  private:
   explicit Vm(Fields& field);

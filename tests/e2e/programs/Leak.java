@@ -3,7 +3,8 @@ import java.util.List;
 
 /**
  * Keeps more and more objects in one place, while others are replaced, dropped, or kept from the
- * start. Arguments: the time in ms, and how many KiB are kept in each.
+ * start. Arguments: the time in ms, how many KiB are kept in each, and "halt" if the program ends by
+ * Runtime.halt while its shutdown hooks run.
  */
 public final class Leak {
     static final class Session {
@@ -38,9 +39,19 @@ public final class Leak {
         for (int i = 0; i < kib; ++i) sessions.add(new Session(1000));
     }
 
+    static void halt() {
+        try {
+            Thread.sleep(2);
+        } catch (InterruptedException impossible) {
+            throw new AssertionError(impossible);
+        }
+        Runtime.getRuntime().halt(0);
+    }
+
     public static void main(String[] arguments) throws InterruptedException {
         long duration = Long.parseLong(arguments[0]);
         int kib = Integer.parseInt(arguments[1]);
+        if (arguments.length > 2) Runtime.getRuntime().addShutdownHook(new Thread(Leak::halt));
         keep();
         for (int i = 0; i < cache.length / 200; ++i) replace();
         long start = System.nanoTime();

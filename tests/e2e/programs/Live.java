@@ -24,6 +24,20 @@ public final class Live {
         }
     }
 
+    /** C2 copies the fields of its clones by a call, because they are more than eight. */
+    static final class Wide implements Cloneable {
+        long a, b, c, d, e, f, g, h, i;
+
+        @Override
+        public Wide clone() {
+            try {
+                return (Wide) super.clone();
+            } catch (CloneNotSupportedException impossible) {
+                throw new AssertionError(impossible);
+            }
+        }
+    }
+
     static final class Tick {
         long at;
     }
@@ -77,11 +91,13 @@ public final class Live {
     /** By the VM's own code as long as this is interpreted, else by compiled code. */
     static void clones(int n) {
         Point original = new Point();
+        Wide wide = new Wide();
         short[] numbers = new short[11];
+        Tick[] ticks = new Tick[3];
         for (int i = 0; i < n; ++i) {
-            Object[] both = {original.clone(), numbers.clone()};
-            last = both;
-            if (i % 4 == 0) kept.addAll(Arrays.asList(both));
+            Object[] all = {original.clone(), wide.clone(), numbers.clone(), ticks.clone()};
+            last = all;
+            if (i % 4 == 0) kept.addAll(Arrays.asList(all));
         }
         last = null;
     }
@@ -194,7 +210,9 @@ public final class Live {
         expect("arrays", "[J", 3 * ((n + 1) / 2));
         expect("arrays", "[I", 15);
         expect("clones", "[S", 3 * ((n + 3) / 4));
+        expect("clones", "[LLive$Tick;", 3 * ((n + 3) / 4));
         expect("clone", "Live$Point", 3 * ((n + 3) / 4));
+        expect("clone", "Live$Wide", 3 * ((n + 3) / 4));
         expect("marked", "Live$Tick", n);
         expect("marked", "[LLive$Tick;", 1);
         expect("loaded", "Live$Loaded", 2);

@@ -48,6 +48,9 @@ public final class Objects {
     static Constructor<Point> constructor;
     static Method method;
     static long sum;
+    // For the thread that allocates in a loop.
+    static final Object LOOP = new Object();
+    static volatile byte[] inLoop;
 
     static void scalars(int i) {
         kept[0] = new Point();
@@ -210,11 +213,39 @@ public final class Objects {
         ended.await();
     }
 
-    /** Measures all kinds whenever a line asks for it, with a line as answer, until the line "end". */
-    static void answer(int count) throws IOException {
+    /** Allocates whenever another thread waits for the lock, and calls no method. */
+    static void allocateInLoop() {
+        for (int i = 0; i < 1000; ++i) inLoop = new byte[10_000];
+        while (true) {
+            synchronized (LOOP) {
+                inLoop = new byte[10];
+            }
+        }
+    }
+
+    static void startLoop() throws InterruptedException {
+        Thread loop = new Thread(Objects::allocateInLoop, "loop");
+        loop.setDaemon(true);
+        loop.start();
+        while (inLoop == null || inLoop.length != 10) LOOP.wait(1);
+    }
+
+    /**
+     * Measures all kinds whenever a line asks for it, with a line as answer, until the line "end".
+     * Another thread has allocated before, and does it meanwhile.
+     */
+    static void answer(int count) throws IOException, InterruptedException {
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
-        System.out.println("ready");
+        synchronized (LOOP) {
+            startLoop();
+            System.out.println("ready");
+            answerTo(lines, count);
+        }
+    }
+
+    static void answerTo(BufferedReader lines, int count) throws IOException, InterruptedException {
         while (!lines.readLine().equals("end")) {
+            LOOP.wait(1);
             String answer = "";
             for (int kind = 0; kind < KINDS.length; ++kind)
                 answer += KINDS[kind] + " " + count + " " + measured(kind, count) + ";";

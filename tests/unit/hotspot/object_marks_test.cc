@@ -51,6 +51,12 @@ TEST(ObjectMarks, AHashOfTheJvmIsNoNumber) {
   }
 }
 
+TEST(ObjectMarks, TheThreadOfABiasedLockIsNoNumber) {
+  const ObjectMarks marks(kLayouts[0]);
+  EXPECT_EQ(marks.NumberIn(0x00007f1234567805), 0u);
+  EXPECT_EQ(marks.NumberIn(0xfffffffffffff905), 0u);
+}
+
 TEST(ObjectMarks, HashesAreRandomAndNever0) {
   const ObjectMarks marks(kLayouts[0]);
   const uint64_t bits = marks.BitsOf(5);

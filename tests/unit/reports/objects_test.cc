@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "tests/unit/reports/merged_profile.h"
 #include "tests/unit/reports/sampled_profile.h"
 
 namespace jprof::reports {
@@ -82,6 +83,30 @@ TEST(ObjectsReport, ShowsWhatWasNotSeenHoweverLittleItIs) {
             "1 more type: --all shows all, --legend explains the columns\n");
   EXPECT_NE(printed.text.find(" not seen  72 bytes of them (1.10 %)"), std::string::npos)
       << printed.text;
+}
+
+// Past the memory cap the objects of any class are in rows of overflow.
+TEST(ObjectsReport, HasTheBytesPastTheMemoryCap) {
+  SampledProfile full = DemoObjects();
+  full.Sample(0, {{profile::kOverflowMethod, FrameKind::kWoven}}, {480, 10});
+  const Printed csv = PrintOf(std::move(full), "objects", {.format = Format::kCsv});
+  EXPECT_NE(csv.text.find("\n480,10,1,(overflow),\n"), std::string::npos) << csv.text;
+}
+
+// An overflow row of calls alone is none of objects.
+TEST(ObjectsReport, HasNoRowOfCallsPastTheMemoryCap) {
+  SampledProfile full = DemoObjects();
+  full.Sample(0, {{profile::kOverflowMethod, FrameKind::kWoven}}, {0, 0});
+  const Printed csv = PrintOf(std::move(full), "objects", {.format = Format::kCsv});
+  EXPECT_EQ(csv.text.find("overflow"), std::string::npos) << csv.text;
+}
+
+TEST(ObjectsReport, WhatWasNotSeenIsALineOfBytes) {
+  for (const std::string metric : {"objects", "bytes"}) {
+    const Printed printed = PrintOf(DemoObjects(), "log-rt", {.metric = metric});
+    EXPECT_EQ(printed.text.find(" not seen ") != std::string::npos, metric == "bytes")
+        << printed.text;
+  }
 }
 
 TEST(RemovedReport, ComparesWhatIsAskedForWithWhatIsAllocated) {
@@ -183,6 +208,56 @@ TEST(GrowthReport, LeavesOutDamagedRecords) {
   damaged.made.live.push_back(
       LiveRecord{.node = 3, .objects = 1, .first = 9, .last = 0xffffffffu, .bytes = 1});
   EXPECT_EQ(PrintOf(std::move(damaged), "growth", {}).text, PrintOf(DemoLive(), "growth", {}).text);
+}
+
+// After kill -9, or Runtime.halt with some collectors, there may be none.
+TEST(ObjectsReport, WithoutASnapshotLiveObjectsAreMissing) {
+  SampledProfile none = DemoLive();
+  none.made.live.clear();
+  none.made.header.live_snapshots = 0;
+  for (const std::string report : {"objects", "log-rt"}) {
+    const Printed text = PrintOf(none, report, {});
+    EXPECT_NE(text.text.find("not counted: no snapshot was taken"), std::string::npos) << text.text;
+    EXPECT_EQ(text.text.find("LB"), std::string::npos) << text.text;
+  }
+  const Printed csv = PrintOf(none, "objects", {.format = Format::kCsv});
+  EXPECT_TRUE(csv.text.starts_with("bytes,objects,contexts,class,method\n")) << csv.text;
+  const Printed growth = PrintOf(none, "growth", {});
+  ASSERT_FALSE(growth.result);
+  EXPECT_NE(growth.result.error().message.find("has no snapshot of its live objects"),
+            std::string::npos)
+      << growth.result.error().message;
+}
+
+TEST(ObjectsReport, MergedLiveObjectsAreSums) {
+  const fs::path directory =
+      fs::path(testing::TempDir()) / ("merged-live-" + std::to_string(getpid()) + ".jprof");
+  SampledProfile one = DemoLive(), other = DemoLive();
+  one.Finish();
+  other.Finish();
+  MakeMerged({one.made, other.made}, directory);
+  const Printed csv = Print("objects", directory, {.format = Format::kCsv});
+  fs::remove_all(directory);
+  EXPECT_NE(csv.text.find("\n4800,200,450,,,18,,,1,Demo$Point,Demo.main("), std::string::npos)
+      << csv.text;
+}
+
+// An interval without width would claim that the number 0 is exact.
+TEST(ObjectsReport, WithoutALiveSampleThereIsNoInterval) {
+  SampledProfile gone = DemoLive();
+  for (profile::LiveRecord& record : gone.made.live)
+    if (record.node != 0) record.last = std::min(record.last, record.first == 3 ? 3u : 2u);
+  const Printed csv = PrintOf(std::move(gone), "objects", {.format = Format::kCsv});
+  EXPECT_NE(csv.text.find(",,,9,,,1,Demo$Point,Demo.main("), std::string::npos) << csv.text;
+  EXPECT_EQ(csv.text.find(",,,19,,,"), std::string::npos) << csv.text;
+}
+
+TEST(GrowthReport, ShowsTheUsualDurations) {
+  SampledProfile late = DemoLive();
+  late.made.live[2].bytes = 1'234'000'000'000;
+  const Printed printed = PrintOf(std::move(late), "growth", {});
+  EXPECT_NE(printed.text.find("the last one 1234 s after the start"), std::string::npos)
+      << printed.text;
 }
 
 TEST(ObjectsReport, HasTheIntervalsOfLiveObjects) {
