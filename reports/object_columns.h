@@ -22,8 +22,8 @@ inline constexpr ColumnHelp kObjectsColumns[] = {
     {"NAME",
      "the class; behind `<` a method that allocates it, and if that belongs to the JDK, the method "
      "of the program that had most bytes allocated by it, with its share of them; `(not seen by "
-     "the probe)`: the bytes that the JVM has counted and its probe has not reported; `(overflow)`: "
-     "objects of any class past the memory limit of the call tree"},
+     "the probe)`: the bytes that the JVM has counted and its probe has not reported; "
+     "`(overflow)`: objects of any class past the memory limit of the call tree"},
 };
 
 inline constexpr ColumnHelp kGrowthColumns[] = {
