@@ -47,7 +47,7 @@ ONLY_IN = [
         ["jprof/agent", "trainers"],
     ),
     ("perf_event", re.compile(r"linux/perf_event\.h|\bperf_event_open\b"), ["ptm"]),
-    ("inline assembly", re.compile(r"\b(__asm__|asm)\b\s*(volatile|goto|\()|\b__asm__\b"), ["ptm", "itrace"]),
+    ("inline assembly", re.compile(r"\b(__asm__|asm)\b\s*(volatile|goto|\()|\b__asm__\b"), ["ptm", "itrace", "events/runtime"]),
     (
         "libdw and libelf",
         re.compile(r'#\s*include\s*[<"](elfutils/|libelf\.h|gelf\.h|dwarf\.h)'),

@@ -1,0 +1,130 @@
+// Writes what describes a trace: the metadata of Common Trace Format, the specifications, and which
+// event the statistics belong to.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "events/runtime/ctf.h"
+#include "events/runtime/internal.h"
+
+static uint64_t nanos_of(clockid_t clock) {
+  struct timespec time;
+  clock_gettime(clock, &time);
+  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+jprof_events_time jprof_events_now(void) {
+  jprof_events_time best = {0, 0, 0};
+  uint64_t shortest = UINT64_MAX;
+  for (int i = 0; i < 5; ++i) {  // the try that was interrupted least
+    const uint64_t before = jprof_events_ticks();
+    const uint64_t monotonic = nanos_of(CLOCK_MONOTONIC), unix_time = nanos_of(CLOCK_REALTIME);
+    const uint64_t took = jprof_events_ticks() - before;
+    if (took >= shortest) continue;
+    shortest = took;
+    best = (jprof_events_time){before + took / 2, monotonic, unix_time};
+  }
+  return best;
+}
+
+// Returns ticks per second since the trace was opened. Waits until that can be said to 20 parts per
+// million.
+static uint64_t frequency(jprof_events_time begin, jprof_events_time* now) {
+  *now = jprof_events_now();
+  while (now->monotonic - begin.monotonic < 5000000) {
+    const struct timespec pause = {0, 1000000};
+    nanosleep(&pause, NULL);
+    *now = jprof_events_now();
+  }
+  const unsigned __int128 ticks = now->ticks - begin.ticks;
+  return (uint64_t)(ticks * 1000000000u / (now->monotonic - begin.monotonic));
+}
+
+static void print_clock(FILE* file) {
+  jprof_events_time now;
+  const uint64_t per_second = frequency(jprof_events_the_trace.begin, &now);
+  const jprof_events_time begin = jprof_events_the_trace.begin;
+  // The Unix time at tick 0, in ticks.
+  const unsigned __int128 unix_ticks =
+      (unsigned __int128)begin.unix_time * per_second / 1000000000u - begin.ticks;
+  fprintf(file, JPROF_EVENTS_CLOCK, (unsigned long long)per_second,
+          (unsigned long long)(unix_ticks / per_second),
+          (unsigned long long)(unix_ticks % per_second));
+  const uint64_t measured = now.monotonic - begin.monotonic;
+  fprintf(file,
+          "env {\n  tracer_name = \"jprof\";\n  tracer_major = 1;\n  process = %ld;\n"
+          "  clock_begin_ticks = \"%llu\";\n  clock_begin_monotonic = \"%llu\";\n"
+          "  clock_error_ppb = %llu;\n};\n\n",
+          (long)getpid(), (unsigned long long)begin.ticks, (unsigned long long)begin.monotonic,
+          (unsigned long long)(1 + 100000000000u / measured));  // each reading is within 50 ns
+}
+
+// Prints the events in the order of their statistics, each once.
+static void print_each(FILE* file, void (*print)(FILE*, const jprof_events_event*)) {
+  for (uint64_t index = 0; index < jprof_events_registered; ++index) {
+    const jprof_events_event* found = NULL;
+    for (jprof_events_provider* one = jprof_events_providers; one != NULL; one = one->next)
+      for (uint32_t i = 0; i < one->event_count; ++i)
+        if (one->events[i]->statistics == index * sizeof(jprof_events_statistics))
+          found = one->events[i];
+    if (found != NULL) print(file, found);
+  }
+}
+
+static void print_event(FILE* file, const jprof_events_event* event) {
+  fprintf(file, "\n%s", event->metadata);
+}
+
+static void print_metadata(FILE* file) {
+  const uint8_t* b = jprof_events_the_trace.uuid;
+  char uuid[40];
+  snprintf(uuid, sizeof uuid,
+           "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2],
+           b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+  fputs(JPROF_EVENTS_TYPES, file);
+  fprintf(file, JPROF_EVENTS_TRACE, uuid);
+  print_clock(file);
+  fputs(JPROF_EVENTS_STREAMS, file);
+  print_each(file, print_event);
+}
+
+static void print_name(FILE* file, const jprof_events_event* event) {
+  fprintf(file, "%08x %s\n", event->id, event->name);
+}
+
+static void print_names(FILE* file) {
+  fprintf(file, "epoch %u\n", jprof_events_epoch);
+  print_each(file, print_name);
+}
+
+// Readers find all of a file or none of it: it is renamed when it is complete. Names with a dot are
+// ignored by readers of CTF.
+static int write_file(const char* name, void (*print)(FILE*), const char* text) {
+  char hidden[PATH_MAX + 128], path[PATH_MAX + 128];
+  snprintf(hidden, sizeof hidden, "%s/.unfinished", jprof_events_the_trace.directory);
+  snprintf(path, sizeof path, "%s/%s", jprof_events_the_trace.directory, name);
+  FILE* file = fopen(hidden, "we");
+  if (file == NULL) return -1;
+  if (print != NULL) print(file);
+  if (text != NULL) fputs(text, file);
+  const int failed = ferror(file);
+  if (fclose(file) == 0 && !failed && rename(hidden, path) == 0) return 0;
+  const int error = errno;
+  unlink(hidden);
+  errno = error;
+  return -1;
+}
+
+int jprof_events_write_metadata(void) {
+  for (jprof_events_provider* one = jprof_events_providers; one != NULL; one = one->next) {
+    char name[64];
+    snprintf(name, sizeof name, "specifications/%.31s.xml", one->name);
+    if (write_file(name, NULL, one->specification) != 0) return -1;
+  }
+  if (write_file("statistics/events", print_names, NULL) != 0) return -1;
+  return write_file("metadata", print_metadata, NULL);
+}
