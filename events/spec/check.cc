@@ -57,7 +57,8 @@ class Checker {
   }
 
   void Reserved(const Element& element, std::string_view attribute) {
-    if (std::ranges::find(kReserved, element[attribute]) != kReserved.end())
+    const bool is_type = element[attribute].ends_with("_t");  // of C
+    if (is_type || std::ranges::find(kReserved, element[attribute]) != kReserved.end())
       Say(element, "'{}' is a reserved word of C, C++ or Java; choose another {}",
           element[attribute], attribute);
   }
@@ -81,8 +82,8 @@ class Checker {
       Event(event);
       // The C and Fortran names: layer_class_name, of which two might be equal.
       const std::string joined = fmt::format("{}_{}_{}", root["layer"], of["name"], event["name"]);
-      if (joined.size() > 59)  // of Fortran's 63, four are for what generated code appends
-        Say(event, "'{}', its name in C and Fortran, has more than 59 characters", joined);
+      if (joined.size() > 56)  // of Fortran's 63, seven are for what generated code appends
+        Say(event, "'{}', its name in C and Fortran, has more than 56 characters", joined);
       if (!joined_.insert(joined).second)
         Say(event, "another event is called {} in C and Fortran, too", joined);
       for (const auto& [kind, end] : {std::pair("begin", 0), std::pair("end", 1)}) {
@@ -109,6 +110,9 @@ class Checker {
   }
 
   void Event(const Element& event) {
+    for (const std::string_view end : {"_on", "_event", "_read", "_record"})
+      if (event["name"].ends_with(end))
+        Say(event, "names of events must not end with {}, which generated code appends", end);
     Distinct(event, "field");
     for (const Element& field : event.children)
       if (field.name == "field") Field(event, field);

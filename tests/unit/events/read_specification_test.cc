@@ -74,6 +74,9 @@ TEST(ReadSpecification, ErrorsHaveLineAndColumn) {
       {"name=\"card\" number=\"7\"", "name=\"card\" number=\"1\"",
        "x.xml:15:53: another value has the number 1"},
       {"name=\"a\"", "name=\"A\"", "x.xml:29:7: Element 'field', attribute 'name': The value 'A'"},
+      {"name=\"nothing\"", "name=\"go_on\"",
+       "x.xml:42:5: names of events must not end with _on, which generated code appends"},
+      {"name=\"a\"", "name=\"size_t\"", "x.xml:29:7: 'size_t' is a reserved word"},
       {"</class>", "</clas>", "x.xml:45:10: Opening and ending tag mismatch"},
   };
   for (const Bad& one : bad) {
