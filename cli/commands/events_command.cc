@@ -1,4 +1,5 @@
-// `jprof events`: lists, searches and describes events, and checks whether they fit together.
+// `jprof events`: lists, searches and describes events that can be counted, and checks whether they
+// fit together. With a file, it is about the events that programs write (event_files.h).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -6,11 +7,13 @@
 #include <cstdio>
 #include <memory>
 
+#include "cli/commands/event_files.h"
 #include "cli/shared/choices.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/event_pattern.h"
 #include "cli/shared/json_output.h"
 #include "cli/shared/usage_error.h"
+#include "events/generate/generate.h"
 #include "ptm/names/event_name.h"
 
 namespace jprof::cli {
@@ -19,16 +22,26 @@ namespace {
 constexpr char kEventsFooter[] =
     R"(jprof opens an event to find out whether it can be counted. See docs/COUNTERS.md
 
+With a file it is about events that programs write, see docs/EVENTS.md:
+  generate SPEC    write stubs, readers, the reference or metadata of a specification
+  check SPEC       print the ids of its events; --identities compares them with those kept
+  show TRACE       how often each event is in a trace, and its statistics
+
 Examples:
   jprof events                                 all known names; "yes": can be counted here
   jprof events cache                           those with "cache" in their name or description
   jprof events --here                          only those that can be counted
   jprof events PAPI_TOT_INS                    what it is, and whether it can be counted here
   jprof events --together PAPI_TOT_INS,PAPI_TOT_CYC,PAPI_L1_DCM
-                                               whether they can be counted at the same time)";
+                                               whether they can be counted at the same time
+  jprof events check shop.xml                  whether a specification is valid, and its ids
+  jprof events generate shop.xml --language c --out generated
+                                               functions by which a program writes its events
+  jprof events show trace                      what a program has written)";
 
 struct EventsArguments {
-  std::string pattern, together, format = "text";
+  std::string pattern, together, file;
+  EventFilesArguments files;
   bool here = false;
 };
 
@@ -155,8 +168,33 @@ Result<int> Together(const std::string& list) {
   return 1;
 }
 
+struct FileAction {
+  std::string_view name;
+  std::string_view file;  // what it requires
+  Result<int> (*run)(const std::string& file, const EventFilesArguments& arguments);
+};
+
+constexpr FileAction kFileActions[] = {{"generate", "SPEC", GenerateEvents},
+                                       {"check", "SPEC", CheckEvents},
+                                       {"show", "TRACE", ShowEvents}};
+
+Result<int> RunOnFile(const EventsArguments& arguments) {
+  const auto action = std::ranges::find(kFileActions, arguments.pattern, &FileAction::name);
+  if (action == std::end(kFileActions))
+    return WrongUse(
+        "{} is one argument too many; before a file name what to do: jprof events "
+        "generate|check|show {}",
+        arguments.file, arguments.file);
+  return action->run(arguments.file, arguments.files);
+}
+
 Result<int> Events(const EventsArguments& arguments) {
-  const auto format = Choose("--format", arguments.format, {"text", "json"});
+  if (!arguments.file.empty()) return RunOnFile(arguments);
+  const auto action = std::ranges::find(kFileActions, arguments.pattern, &FileAction::name);
+  if (action != std::end(kFileActions))
+    return WrongUse("jprof events {0} requires {1}; to search for the word, use '*{0}*'",
+                    action->name, action->file);
+  const auto format = Choose("--format", arguments.files.format, {"text", "json"});
   if (!format) return std::unexpected(format.error());
   if (!arguments.together.empty()) return Together(arguments.together);
   const bool exact =
@@ -166,6 +204,13 @@ Result<int> Events(const EventsArguments& arguments) {
   return exact ? Describe(arguments.pattern, json) : Search(arguments, json);
 }
 
+std::string LanguageNames() {
+  std::string names;
+  for (const events::Language& one : events::kLanguages)
+    names += fmt::format("{}{}", names.empty() ? "" : "|", one.name);
+  return names;
+}
+
 }  // namespace
 
 Action EventsCommand(CommandLine line, const Command&) {
@@ -173,10 +218,18 @@ Action EventsCommand(CommandLine line, const Command&) {
   line.Footer(kEventsFooter);
   line.Option("PATTERN", arguments->pattern, "",
               "A name to describe, or a text to search for in names and descriptions");
+  line.Option("FILE", arguments->file, "FILE",
+              "After generate or check, a specification; after show, the directory of a trace");
   line.Flag("--here", arguments->here, "List only events that can be counted on this machine");
   line.Option("--together", arguments->together, "A,B,C",
               "Check whether A,B,C can be counted at the same time");
-  line.Option("--format", arguments->format, "text|json", "text (default) or json");
+  line.Option("--format", arguments->files.format, "text|json", "text (default) or json");
+  line.Group("Events of programs");
+  line.Option("--language", arguments->files.language, LanguageNames(),
+              "What generate writes: stubs of a language, the reference, or metadata");
+  line.Option("--out", arguments->files.out, "DIR", "Where generate writes");
+  line.Option("--identities", arguments->files.identities, "FILE",
+              "The kept output of check: fail if an event has changed without a new version");
   return [arguments] { return Events(*arguments); };
 }
 

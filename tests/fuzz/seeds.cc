@@ -1,5 +1,6 @@
 // Writes the seeds: small valid profiles, packed, for profile_fuzz; metadata for meta_fuzz; the
-// files of a recording for recording_fuzz; heap dumps for heap_fuzz.
+// files of a recording for recording_fuzz; heap dumps for heap_fuzz; a specification and the files
+// of a trace for events_fuzz.
 #include <fcntl.h>
 #include <zstd.h>
 
@@ -14,6 +15,7 @@
 #include "profile/log/sample_log.h"
 #include "profile/merge/merge.h"
 #include "tests/fuzz/packed_profile.h"
+#include "tests/unit/events/small_specification.h"
 #include "tests/unit/heap/dump_writer.h"
 #include "tests/unit/reports/demo_profile.h"
 #include "tests/unit/reports/lock_profile.h"
@@ -163,6 +165,25 @@ std::string HeapDump(uint32_t id_size) {
   return dump.Finish();
 }
 
+void SaveEvents(const std::filesystem::path& corpus) {
+  std::filesystem::create_directories(corpus);
+  std::ofstream(corpus / "specification") << '\0' << events::kSmall;
+  std::string records(16, '\0');  // a time and an id, twice: of order_begin, with a text of 2 bytes
+  records.replace(8, 4, "\x46\x17\xac\xa0");
+  records += std::string(8, '\7') + std::string("me\0\1", 4);
+  records += records;
+  std::string packet(104, '\0');
+  packet.replace(0, 4, "\xc1\x1f\xfc\xc1");
+  const uint64_t bits = 8 * (packet.size() + records.size());
+  packet.replace(48, 8, reinterpret_cast<const char*>(&bits), 8);
+  std::ofstream(corpus / "packet", std::ios::binary) << '\1' << packet << records;
+  std::string statistics(64 + 544, '\0');
+  statistics.replace(0, 8, "JPEVSTA1");
+  statistics[16] = statistics[20] = 1;  // epoch and count
+  statistics[64 + 32] = 9;
+  std::ofstream(corpus / "statistics", std::ios::binary) << '\2' << statistics;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -200,4 +221,5 @@ int main(int argc, char** argv) {
                {.node = 2, .objects = 3, .first = 1, .last = 2, .bytes = 48}};
   Save(profiles, "live", live, false);
   SaveMerge(seeds / "merge");
+  SaveEvents(seeds / "events");
 }
