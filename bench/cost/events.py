@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What an event of a program costs (docs/EVENTS.md), side by side in one run: generated stubs of C,
-C++ and Fortran, and a tracepoint of lttng-ust with the same fields.
+C++, Fortran and Java, and a tracepoint of lttng-ust with the same fields.
 
     bench/cost/events.py [--runs 3]
 
@@ -8,11 +8,13 @@ C++ and Fortran, and a tracepoint of lttng-ust with the same fields.
   statistics   counted and summed up
   log          written to a ring of mapped packets (mode wrap)
   clock        one read of the time stamp counter; `log` contains one
+  nanotime     System.nanoTime, which `log` of Java contains
   lttng        the tracepoint of lttng-ust, logged to its ring (a snapshot session)
 
-ns of CPU time per call, without the loop around it: medians of 41 interleaved rounds of 200,000
-calls, of which the median run is shown. Requires a built jprof and libjprof-events; Fortran and
-lttng are left out without gfortran, or liblttng-ust-dev and lttng-tools.
+ns of CPU time per call (of elapsed time for Java), without the loop around it: medians of 41
+interleaved rounds of 200,000 calls, of which the median run is shown. Requires a built jprof,
+libjprof-events and jprof-events.jar; Fortran and lttng are left out without gfortran, or
+liblttng-ust-dev and lttng-tools.
 """
 import argparse
 import glob
@@ -29,9 +31,11 @@ import measure  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 JPROF = os.path.join(measure.BUILD, "bin", "jprof")
+JAR = os.path.join(measure.BUILD, "share", "jprof", "jprof-events.jar")
 LIBRARIES = os.path.join(measure.BUILD, "lib")
 RUNTIME = os.path.join(measure.ROOT, "events", "runtime")
-BUDGETS = (("off", 0.3, "ns"), ("statistics", 1, "ns"), ("log", 1.3, "clock reads"))
+BUDGETS = (("off", 0.3, "ns"), ("statistics", 1, "ns"), ("log", 1.3, "clock reads"),
+           ("log of Java", 2, "System.nanoTime"))
 
 
 def run(command, **more):
@@ -67,8 +71,8 @@ def has_lttng():
 
 
 def build(folder, with_lttng):
-    """Returns language -> program."""
-    for language in ("c++", "fortran"):
+    """Returns language -> command."""
+    for language in ("c++", "fortran", "java"):
         run([JPROF, "events", "generate", os.path.join(HERE, "events.xml"), "--language", language,
              "--out", folder])
     options = ["-O2", "-I", RUNTIME, "-I", folder, "-I", HERE]
@@ -90,12 +94,15 @@ def build(folder, with_lttng):
         programs["Fortran"] = os.path.join(folder, "fortran")
         run(["gfortran", "-O2", "-J", folder, os.path.join(folder, "bench_events.f90"),
              os.path.join(HERE, "events.f90"), stubs, *library, "-o", programs["Fortran"]])
-    return programs
+    run(["javac", "-cp", JAR, "-d", folder, os.path.join(folder, "BenchEvents.java"),
+         os.path.join(measure.ROOT, "bench", "java", "EventLoops.java")])
+    commands = {name: [program] for name, program in programs.items()}
+    return {**commands, "Java": ["java", "-cp", f"{JAR}:{folder}", "EventLoops"]}
 
 
-def measured(program, folder, environment):
+def measured(command, folder, environment):
     trace = os.path.join(folder, "trace")
-    lines = run([program, trace], env=environment).splitlines()
+    lines = run([*command, trace], env=environment).splitlines()
     shutil.rmtree(trace)
     return {name: float(ns) for name, ns in map(str.split, lines)}
 
@@ -108,12 +115,12 @@ def main():
     with tempfile.TemporaryDirectory(prefix="jprof-events-") as folder:
         lttng = Lttng(folder) if has_lttng() else None
         try:
-            programs = build(folder, lttng is not None)
+            commands = build(folder, lttng is not None)
             environment = lttng.environment if lttng else None
-            runs = {name: [] for name in programs}
+            runs = {name: [] for name in commands}
             for _ in range(arguments.runs):
-                for name, program in programs.items():
-                    runs[name].append(measured(program, folder, environment))
+                for name, command in commands.items():
+                    runs[name].append(measured(command, folder, environment))
         finally:
             if lttng:
                 lttng.close()
@@ -123,12 +130,14 @@ def main():
     print("| ns per event | off | statistics | log | log / clock read |\n|---|---:|---:|---:|---:|")
     for name, row in medians.items():
         log = row["log"] - loop
+        own_clock = row.get("nanotime", clock + loop) - loop
         print(f"| {name} | {row['off'] - loop:.2f} | {row['statistics'] - loop:.2f} | {log:.1f} | "
-              f"{log / clock:.2f} |")
+              f"{log / own_clock:.2f} |")
     if "lttng" in medians["C"]:
         cost = medians["C"]["lttng"] - loop
         print(f"| lttng-ust | | | {cost:.1f} | {cost / clock:.2f} |")
-    print(f"\nA clock read is {clock:.1f} ns, the loop {loop:.2f} ns. Budgets: "
+    print(f"\nA clock read is {clock:.1f} ns, System.nanoTime "
+          f"{medians['Java']['nanotime'] - loop:.1f} ns, the loop {loop:.2f} ns. Budgets: "
           + ", ".join(f"{what} {most} {unit}" for what, most, unit in BUDGETS))
 
 

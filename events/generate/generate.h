@@ -23,6 +23,8 @@ GeneratedFiles GenerateC(const Specification& specification);
 GeneratedFiles GenerateCpp(const Specification& specification);
 // shop_events.f90: the same as a module, over shop_events.c.
 GeneratedFiles GenerateFortran(const Specification& specification);
+// ShopEvents.java of the package shop_events: functions that write events, over jprof-events.jar.
+GeneratedFiles GenerateJava(const Specification& specification);
 // shop_events.html: what each event means.
 GeneratedFiles GenerateHtml(const Specification& specification);
 // metadata: that of a trace of these events in Common Trace Format 1.8, with a clock that counts
@@ -38,6 +40,7 @@ struct Language {
 inline constexpr Language kLanguages[] = {
     {"c", "stubs and readers", GenerateC},
     {"c++", "the same, and those of C", GenerateCpp},
+    {"java", "stubs, with jprof-events.jar", GenerateJava},
     {"fortran", "stubs, and those of C", GenerateFortran},
     {"html", "the reference", GenerateHtml},
     {"tsdl", "the metadata of Common Trace Format 1.8", GenerateTsdl},

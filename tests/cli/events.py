@@ -4,7 +4,7 @@ a warning and runs, and babeltrace2 and jprof read the same events from the trac
 
   events.py JPROF SOURCE_ROOT LIBRARY CC CXX
 
-Without babeltrace2 or gfortran, what requires these is skipped.
+Without babeltrace2, gfortran or a JDK, what requires these is skipped.
 """
 import collections
 import json
@@ -20,8 +20,9 @@ import unittest
 JPROF, ROOT, LIBRARY, CC, CXX = (sys.argv.pop(1) for _ in range(5))
 JPROF, ROOT, LIBRARY = (os.path.abspath(path) for path in (JPROF, ROOT, LIBRARY))
 SOURCES = os.path.join(ROOT, "tests", "cli", "events")
+JAR = os.path.join(os.path.dirname(LIBRARY), "..", "share", "jprof", "jprof-events.jar")
 RUNTIME = os.path.join(ROOT, "events", "runtime")
-LANGUAGES = ("c", "c++", "fortran", "html", "tsdl")
+LANGUAGES = ("c", "c++", "java", "fortran", "html", "tsdl")
 NORMAL, WRAP, CONTINUOUS = "0", "1", "2"
 
 
@@ -254,6 +255,48 @@ class Events(unittest.TestCase):
         lines, warnings = babeltrace(trace)
         self.assertEqual((len(lines), warnings), (2001, ""))
         self.assertIn('customer = "Fortran", kind = ( "card"', lines[0])
+
+    def test_java(self):
+        if shutil.which("javac") is None or not os.path.exists(JAR):
+            self.skipTest("a JDK with javac is not installed")
+        classes = self.path("classes")
+        for name in ("kernel", "threads", "jvm"):
+            spec = os.path.join(ROOT, "events", "spec", name + ".xml")
+            run(JPROF, "events", "generate", spec, "--language", "java", "--out", self.folder)
+        stubs = [self.path(name + "Events.java") for name in ("Shop", "Kernel", "Threads", "Jvm")]
+        run("javac", "--release", "17", "-Xlint:all", "-Werror", "-cp", JAR, "-d", classes, *stubs,
+            os.path.join(SOURCES, "Program.java"))
+
+        def java(mode, packets, what, count, status=0):
+            trace = self.path(f"java-{what}-{mode}-{count}")
+            said = run("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp",
+                       f"{JAR}:{classes}", "Program", trace, mode, packets, what, str(count),
+                       status=status).stdout
+            lines, warnings = babeltrace(trace)
+            self.assertEqual(counts_of(lines), logged(trace))
+            self.assertEqual(shown(trace)["damaged_files"], 0)
+            self.assertEqual("discarded" in warnings, shown(trace)["discarded"] != 0, warnings)
+            return trace, said, lines
+
+        trace, said, lines = java(CONTINUOUS, "2", "threads", 2000)
+        self.assertEqual((set(logged(trace).values()), said), ({6000}, "0\n"))
+        self.assertIn('customer = "m\u00e4\U0001f600", kind = ( "card"', lines[0])
+        trace, said, _ = java(NORMAL, "2", "threads", 3000)
+        self.assertEqual(sum(logged(trace).values()) + int(said), 9 * 3000)
+        trace, _, lines = java(WRAP, "2", "threads", 5000)
+        self.assertEqual(max(int(number) for number in re.findall(
+            r"order_end.* number = (\d+)", "\n".join(lines))), 4999)
+        trace, _, _ = java(CONTINUOUS, "2", "killed", 500, status=9)
+        self.assertEqual(set(logged(trace).values()), {2000})
+        _, _, lines = java(NORMAL, "2", "extremes", 0)
+        self.assertIn("d = 18446744073709551615, e = -128, f = -32768, g = -2147483648, "
+                      "h = -9223372036854775808, i = 1e+300, j = 0xDEADBEEF, k = \""
+                      + "x" * 254 + "\", l = \"\"", lines[0])
+        trace, said, _ = java(NORMAL, "2", "levels", 5)
+        end = [one for one in shown(trace)["events"] if one["event"].endswith("order_end")][0]
+        self.assertEqual([end[key] for key in ("logged", "count", "sum", "min", "max")],
+                         [0, 5, 0, -2, 2])
+        self.assertEqual(said, "0\n0\n")
 
     def test_documented_example(self):
         with open(os.path.join(ROOT, "docs", "EVENTS.md"), encoding="utf-8") as file:

@@ -1,6 +1,6 @@
 // libFuzzer: by the first byte, reads the others as a specification of events, of which everything
-// is generated then, or as a packet or the statistics of a trace. There must be no crash, no sanitizer
-// report and no endless loop.
+// is generated then, or as a packet or the statistics of a trace. There must be no crash, no
+// sanitizer report and no endless loop.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
