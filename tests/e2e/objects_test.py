@@ -325,7 +325,7 @@ def unloaded_classes(lab):
         failures.append(f"{unloaded} classes were unloaded: nothing is tested")
     if objects != wanted:
         failures.append(f"{set(objects.items()) ^ set(wanted.items())}")
-    if same != generations // 2 * 50 * (32 + 64):
+    if same != generations // 3 * 50 * (2 * 32 + 64):
         failures.append(f"{same} bytes of the classes of one name")
     return failures
 

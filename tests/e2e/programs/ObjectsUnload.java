@@ -7,7 +7,8 @@ import java.nio.charset.StandardCharsets;
 /**
  * Loads a class under another name in each generation, allocates COUNT objects and one array of it,
  * and lets it be unloaded, so that the JVM uses the memory of classes again. It does the same with
- * classes of one name, whose objects have 32 and 64 bytes by turns.
+ * classes of one name: the objects of every third have 64 bytes, the others 32. A class is then where
+ * one of another size was, ten generations before.
  */
 public final class ObjectsUnload {
     static final int COUNT = 50;
@@ -68,7 +69,7 @@ public final class ObjectsUnload {
             String name = String.format("ObjectsUnload$Made%04d", number);
             kept = Array.newInstance(allocate(renamed(made, TEMPLATE, name), name), 3);
             kept = null;
-            allocate(same[number % 2], SAME);
+            allocate(same[number % 3 == 0 ? 1 : 0], SAME);
             kept = null;
             if (number % 10 == 0) System.gc();
         }
