@@ -24,18 +24,29 @@ struct Parsing {
   std::string_view text;
   std::unordered_map<const xmlNode*, Place> places;
   Fault fault;
+  // The last place that was asked for. Offsets rarely decrease, so the text is read about once.
+  size_t offset = 0, line_start = 0;
+  int line = 1;
 };
 
-Place PlaceOf(std::string_view text, size_t offset) {
-  const std::string_view before = text.substr(0, offset);
-  const size_t line_start = before.rfind('\n');
-  return {.line = static_cast<int>(1 + std::ranges::count(before, '\n')),
-          .column = static_cast<int>(line_start == before.npos ? offset + 1 : offset - line_start)};
+Place PlaceOf(Parsing& parsing, size_t offset) {
+  if (offset < parsing.offset) {
+    parsing.offset = parsing.line_start = 0;
+    parsing.line = 1;
+  }
+  for (; parsing.offset < offset; ++parsing.offset) {
+    if (parsing.text[parsing.offset] != '\n') continue;
+    ++parsing.line;
+    parsing.line_start = parsing.offset + 1;
+  }
+  return {.line = parsing.line, .column = static_cast<int>(offset - parsing.line_start + 1)};
 }
 
-size_t OffsetOf(xmlParserCtxt* context, std::string_view text) {
-  const long consumed = xmlByteConsumed(context);
-  return std::min(text.size(), consumed < 0 ? size_t{0} : static_cast<size_t>(consumed));
+// xmlByteConsumed is wrong for long texts.
+size_t OffsetOf(const xmlParserCtxt* context, std::string_view text) {
+  const xmlParserInput& input = *context->input;
+  return std::min<size_t>(text.size(),
+                          input.consumed + static_cast<size_t>(input.cur - input.base));
 }
 
 void KeepFirst(Parsing& parsing, std::string message, Place place) {
@@ -78,7 +89,7 @@ void OnElement(void* data, const xmlChar* name, const xmlChar* prefix, const xml
   xmlSAX2StartElementNs(data, name, prefix, uri, namespaces, spaces, attributes, defaulted, values);
   const size_t offset = OffsetOf(context, parsing.text);
   const size_t start = parsing.text.rfind('<', offset == 0 ? 0 : offset - 1);
-  const Place place = PlaceOf(parsing.text, start == parsing.text.npos ? offset : start);
+  const Place place = PlaceOf(parsing, start == parsing.text.npos ? offset : start);
   if (context->node != nullptr) parsing.places[context->node] = place;
   if (context->nodeNr > kMostDepth) {
     KeepFirst(parsing, "elements are nested too deeply", place);
@@ -90,7 +101,7 @@ void OnDocumentType(void* data, const xmlChar*, const xmlChar*, const xmlChar*) 
   auto* context = static_cast<xmlParserCtxt*>(data);
   auto& parsing = *static_cast<Parsing*>(context->_private);
   KeepFirst(parsing, "a document type (<!DOCTYPE) is not allowed here; remove it",
-            PlaceOf(parsing.text, OffsetOf(context, parsing.text)));
+            PlaceOf(parsing, OffsetOf(context, parsing.text)));
   xmlStopParser(context);
 }
 
@@ -115,8 +126,10 @@ Document Parse(std::string_view text, Parsing& parsing) {
   parser->sax->serror = [](void* data, xmlErrorPtr error) {
     OnStructuredError(static_cast<xmlParserCtxt*>(data)->_private, error);
   };
+  // Any text is read as UTF-8, so that offsets are those of its bytes.
+  constexpr int kOptions = XML_PARSE_NONET | XML_PARSE_NOCDATA | XML_PARSE_IGNORE_ENC;
   Document document(xmlCtxtReadMemory(parser.get(), text.data(), static_cast<int>(text.size()),
-                                      nullptr, "UTF-8", XML_PARSE_NONET | XML_PARSE_NOCDATA));
+                                      nullptr, nullptr, kOptions));
   if (!document) KeepFirst(parsing, "is not XML", {1, 1});
   return document;
 }

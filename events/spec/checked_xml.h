@@ -18,7 +18,7 @@ namespace jprof::events {
 extern const char kSchema[];
 extern const unsigned kSchemaSize;
 
-inline constexpr size_t kMostBytes = 1 << 20;
+inline constexpr size_t kMostBytes = 1 << 18;
 
 struct Place {
   int line = 0, column = 0;  // from 1; the column counts bytes
