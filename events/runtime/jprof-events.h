@@ -134,6 +134,7 @@ typedef struct {
   jprof_events_packet* packet;
   unsigned char* statistics;
   void* more;
+  uint64_t discarded; /* events of signal handlers that interrupted the making of `more` */
 } jprof_events_thread;
 
 extern JPROF_EVENTS_API __thread jprof_events_thread jprof_events_self

@@ -52,6 +52,8 @@ jprof_events_writer* jprof_events_own_writer(void) {
   writer->thread = (uint32_t)syscall(SYS_gettid);
   writer->ring = (unsigned char**)((char*)writer + ring);
   jprof_events_self.more = writer;
+  atomic_fetch_add_explicit(&writer->discarded, jprof_events_self.discarded, memory_order_relaxed);
+  jprof_events_self.discarded = 0;
   writer->next = atomic_load(&trace->writers);
   while (!atomic_compare_exchange_weak(&trace->writers, &writer->next, writer)) {
   }
@@ -158,7 +160,10 @@ int jprof_events_make_room(void) {
 
 void jprof_events_discard(void) {
   jprof_events_writer* writer = jprof_events_self.more;
-  if (writer != NULL) count_discarded(writer);
+  if (writer != NULL)
+    count_discarded(writer);
+  else
+    ++jprof_events_self.discarded;
 }
 
 void jprof_events_end_writer(void) {

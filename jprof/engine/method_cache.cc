@@ -89,7 +89,8 @@ bool HandleAttention(Thread& thread) {
     std::fill_n(thread.buckets, BucketCount(thread), MethodBucket{});
     thread.method_count = 0;
     ++thread.forgets;
-    if (ThreadExtension* const extension = thread.extension) extension->Forget();
+    if (ThreadExtension* const extension = thread.extension)
+      std::fill_n(static_cast<char*>(extension->found), extension->found_bytes, 0);
   }
   return true;
 }

@@ -91,11 +91,13 @@ struct TrainingRun {
 // The data that the agent keeps for a thread.
 class ThreadExtension {
  public:
-  // Forgets what it has found by the addresses of the VM's methods and classes, which may have been
-  // freed. The thread itself calls it (HandleAttention).
-  virtual void Forget() {}
   // Frees the data. It is called once, when the thread's memory is freed.
   virtual void Release() = 0;
+
+  // What was found by the addresses of the VM's methods and classes. It is set to zeros when these
+  // may have been freed (HandleAttention).
+  void* found = nullptr;
+  size_t found_bytes = 0;
 
  protected:
   ~ThreadExtension() = default;

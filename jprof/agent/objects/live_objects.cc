@@ -213,7 +213,8 @@ void LiveObjects::AddLast(JNIEnv* jni, jobject object, uint64_t bytes) {
   hotspot::ObjectCounts* const counts =
       thread != nullptr ? hotspot::ObjectCounts::Of(*thread) : nullptr;
   if (counts == nullptr || counts->last == nullptr) return;
-  if (bytes != 0 && counts->last_bytes != bytes) return setting_.session.LostEvent();
+  const bool is_known = counts->last->klass != 0 && (bytes == 0 || counts->last_bytes == bytes);
+  if (!is_known) return setting_.session.LostEvent();
   table_.Add(jni, object, counts->last->node, counts->last_bytes);
   counts->last = nullptr;
 }

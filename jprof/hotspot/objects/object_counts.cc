@@ -1,6 +1,5 @@
 #include "jprof/hotspot/objects/object_counts.h"
 
-#include <algorithm>
 #include <new>
 
 #include "common/mapped_memory.h"
@@ -37,10 +36,9 @@ ObjectCounts* ObjectCounts::Make(engine::Thread& thread, bool woven) {
 }
 
 // A class that is loaded where another one of its name was may have objects of another size.
-void ObjectCounts::Forget() {
-  last = nullptr;
-  std::ranges::fill(sites_, AllocationSite{});
-  std::ranges::fill(classes_, KnownClass{});
+ObjectCounts::ObjectCounts(bool woven, uint64_t seed) : random(seed), woven_(woven) {
+  found = &known_;
+  found_bytes = sizeof known_;
 }
 
 void ObjectCounts::Release() {
@@ -68,7 +66,7 @@ AllocationSite& ObjectCounts::AddSite(engine::Thread& thread, ObjectLayout& layo
 const KnownClass& ObjectCounts::ClassOf(engine::Session& session, ObjectLayout& layout,
                                         uint64_t klass) {
   const uint64_t name = layout.NameOf(klass);
-  KnownClass& known = classes_[(klass * kHash) >> (64 - kClassBits)];
+  KnownClass& known = known_.classes[(klass * kHash) >> (64 - kClassBits)];
   if (known.klass != klass || known.name != name)
     known = {klass, name, session.methods().Find(layout, klass).id, layout.SizeOf(klass)};
   return known;

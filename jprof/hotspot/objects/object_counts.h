@@ -43,7 +43,7 @@ class ObjectCounts final : public engine::ThreadExtension {
 
   // Returns the place in which a context and class are remembered. Others may share it.
   [[gnu::always_inline]] AllocationSite& SiteFor(uint64_t place, uint64_t klass) {
-    return sites_[((place ^ (klass << 20)) * kHash) >> (64 - kSiteBits)];
+    return known_.sites[((place ^ (klass << 20)) * kHash) >> (64 - kSiteBits)];
   }
   // Remembers the node of a class below a context, which is created if necessary. Without space it
   // is the node for such contexts.
@@ -56,7 +56,6 @@ class ObjectCounts final : public engine::ThreadExtension {
     if (unseen != nullptr) unseen->self = static_cast<int64_t>(allocated_by_vm - before - seen);
   }
 
-  void Forget() override;
   void Release() override;
 
   uint64_t seen = 0;    // bytes of all objects
@@ -71,14 +70,18 @@ class ObjectCounts final : public engine::ThreadExtension {
   static constexpr int kSiteBits = 10, kClassBits = 9;
   static constexpr uint64_t kHash = 0x9e3779b97f4a7c15ull;
 
-  ObjectCounts(bool woven, uint64_t seed) : random(seed), woven_(woven) {}
+  struct Known {
+    AllocationSite sites[1 << kSiteBits];
+    KnownClass classes[1 << kClassBits];
+  };
+
+  ObjectCounts(bool woven, uint64_t seed);
   const KnownClass& ClassOf(engine::Session& session, ObjectLayout& layout, uint64_t klass);
   profile::Node* ChildOf(engine::Thread& thread, profile::Node* parent, FrameKind kind,
                          profile::MethodId id) const;
 
   const bool woven_;  // whether methods count themselves
-  AllocationSite sites_[1 << kSiteBits];
-  KnownClass classes_[1 << kClassBits];
+  Known known_;
 };
 
 }  // namespace jprof::hotspot
