@@ -245,7 +245,8 @@ public final class Objects {
 
     static void answerTo(BufferedReader lines, int count) throws IOException, InterruptedException {
         while (!lines.readLine().equals("end")) {
-            LOOP.wait(1);
+            byte[] before = inLoop;
+            while (inLoop == before) LOOP.wait(1);
             String answer = "";
             for (int kind = 0; kind < KINDS.length; ++kind)
                 answer += KINDS[kind] + " " + count + " " + measured(kind, count) + ";";

@@ -90,7 +90,7 @@ TEST(ObjectsReport, HasTheBytesPastTheMemoryCap) {
   SampledProfile full = DemoObjects();
   full.Sample(0, {{profile::kOverflowMethod, FrameKind::kWoven}}, {480, 10});
   const Printed csv = PrintOf(std::move(full), "objects", {.format = Format::kCsv});
-  EXPECT_NE(csv.text.find("\n480,10,1,(overflow),\n"), std::string::npos) << csv.text;
+  EXPECT_NE(csv.text.find("\n480,10,1,(overflow),,,\n"), std::string::npos) << csv.text;
 }
 
 // An overflow row of calls alone is none of objects.
@@ -221,7 +221,7 @@ TEST(ObjectsReport, WithoutASnapshotLiveObjectsAreMissing) {
     EXPECT_EQ(text.text.find("LB"), std::string::npos) << text.text;
   }
   const Printed csv = PrintOf(none, "objects", {.format = Format::kCsv});
-  EXPECT_TRUE(csv.text.starts_with("bytes,objects,contexts,class,method\n")) << csv.text;
+  EXPECT_TRUE(csv.text.starts_with("bytes,objects,contexts,class,method,")) << csv.text;
   const Printed growth = PrintOf(none, "growth", {});
   ASSERT_FALSE(growth.result);
   EXPECT_NE(growth.result.error().message.find("has no snapshot of its live objects"),
