@@ -127,8 +127,9 @@ void Define(const NamedEvent& event, std::string& out) {
                      event.full_name, CLiteral(TsdlOf(event), "    "));
   DefineLog(event, out);
   out += fmt::format("\nvoid {}_on({}) {{\n", name, Parameters(event));
-  out += fmt::format("  if (JPROF_EVENTS_LEVEL({}_event) & JPROF_EVENTS_LOG)\n", name);
-  out += fmt::format("    {}_log({});\n  else\n", name, Arguments(event));
+  out += fmt::format("  const uint8_t level_ = JPROF_EVENTS_LEVEL({}_event);\n", name);
+  out += fmt::format("  if (level_ & JPROF_EVENTS_LOG)\n    {}_log({});\n", name, Arguments(event));
+  out += "  else if (level_ & JPROF_EVENTS_STATISTICS)\n";
   Count(event, "    ", out);
   out += "}\n";
 }

@@ -42,7 +42,7 @@ std::string TsdlOf(const NamedEvent& event) {
 GeneratedFiles GenerateTsdl(const Specification& specification) {
   std::string text = JPROF_EVENTS_TYPES;
   text += fmt::sprintf(JPROF_EVENTS_TRACE, "00000000-0000-0000-0000-000000000000");
-  text += fmt::sprintf(JPROF_EVENTS_CLOCK, 1000000000ULL, 0ULL, 0ULL);
+  text += fmt::sprintf(JPROF_EVENTS_CLOCK, 1000000000ULL, 0LL, 0ULL);
   text += JPROF_EVENTS_STREAMS;
   for (const NamedEvent& event : NamedEvents(specification)) text += "\n" + TsdlOf(event);
   return {{"metadata", text}};

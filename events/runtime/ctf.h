@@ -41,7 +41,7 @@
   "  name = ticks;\n"                                                   \
   "  description = \"the time stamp counter; times are Unix times\";\n" \
   "  freq = %llu;\n"                                                    \
-  "  offset_s = %llu;\n"                                                \
+  "  offset_s = %lld;\n"                                                \
   "  offset = %llu;\n"                                                  \
   "  absolute = true;\n"                                                \
   "};\n\n"

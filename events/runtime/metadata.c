@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "events/runtime/clock.h"
 #include "events/runtime/ctf.h"
 #include "events/runtime/internal.h"
 
@@ -48,12 +49,10 @@ static void print_clock(FILE* file) {
   jprof_events_time now;
   const uint64_t per_second = frequency(jprof_events_the_trace.begin, &now);
   const jprof_events_time begin = jprof_events_the_trace.begin;
-  // The Unix time at tick 0, in ticks.
-  const unsigned __int128 unix_ticks =
-      (unsigned __int128)begin.unix_time * per_second / 1000000000u - begin.ticks;
-  fprintf(file, JPROF_EVENTS_CLOCK, (unsigned long long)per_second,
-          (unsigned long long)(unix_ticks / per_second),
-          (unsigned long long)(unix_ticks % per_second));
+  const jprof_events_offset offset =
+      jprof_events_offset_of(begin.unix_time, begin.ticks, per_second);
+  fprintf(file, JPROF_EVENTS_CLOCK, (unsigned long long)per_second, (long long)offset.seconds,
+          (unsigned long long)offset.ticks);
   const uint64_t measured = now.monotonic - begin.monotonic;
   fprintf(file,
           "env {\n  tracer_name = \"jprof\";\n  tracer_major = 1;\n  process = %ld;\n"
