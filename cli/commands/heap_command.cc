@@ -168,7 +168,7 @@ Result<void> PrintOneHeap(const HeapArguments& arguments, const reports::HeapRep
       return PrintHeapPath(view, nodes, arguments.path_to, arguments.options, out);
     report != nullptr ? report->print(view, arguments.options, out)
                       : PrintHeapSummary(view, arguments.options, out);
-    if (report == nullptr && arguments.pid.empty()) {
+    if (report == nullptr && arguments.pid.empty() && view.heap.tree.reachable != 0) {
       out.Print("next      jprof view {}: a map and the tree of what holds the memory\n",
                 ShellWord(profile::CleanText(arguments.file)));
     }

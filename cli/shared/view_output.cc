@@ -64,6 +64,8 @@ Result<void> WriteHeap(const std::string& dump, const std::string& out) {
   record::StatusLine line;
   const auto opened = OpenHeap(dump, /*keep_references=*/false, line);
   if (!opened) return std::unexpected(opened.error());
+  if ((*opened)->heap.tree.reachable == 0)
+    return Fail("{} has no object that is in use: there is nothing to show", dump);
   ShowStep("making the page", 0, line);
   const reports::ViewData data = reports::ViewOf((*opened)->View());
   line.End();

@@ -1,7 +1,6 @@
 // Writes stubs of Java 17: a class with a nested class for each class of events. Unsigned numbers
 // are signed ones of the same size. Names of Java and of the library are written in full, so that
 // no name of the specification hides them.
-#include <cctype>
 #include <iterator>
 
 #include "events/generate/generate.h"
@@ -59,18 +58,6 @@ std::string JavaText(std::string_view text, std::string_view indent) {
   return expression + ")";
 }
 
-// Returns OrderBegin for order_begin.
-std::string CamelCase(std::string_view name, bool first_is_large) {
-  std::string camel;
-  bool is_large = first_is_large;
-  for (const char byte : name) {
-    if (byte != '_')
-      camel += is_large ? static_cast<char>(std::toupper(static_cast<unsigned char>(byte))) : byte;
-    is_large = byte == '_';
-  }
-  return camel;
-}
-
 std::string_view JavaType(FieldType type) {
   if (type == FieldType::kString) return "java.lang.String";
   if (type == FieldType::kFloat64) return "double";
@@ -90,7 +77,7 @@ std::string_view JavaType(FieldType type) {
 std::string SummedUp(const Event& event) {
   const Field* field = FindField(event, event.statistics);
   if (field == nullptr) return "0";
-  const std::string name = CamelCase(field->name, false);
+  const std::string name = JavaName(field->name, false);
   const TypeTraits& traits = TraitsOf(field->type);
   if (traits.is_signed) return name;
   if (traits.size == 8) return fmt::format("{0} < 0 ? java.lang.Long.MAX_VALUE : {0}", name);
@@ -100,7 +87,7 @@ std::string SummedUp(const Event& event) {
 void JavaComment(const NamedEvent& event, std::string& out) {
   std::string text = event.event.documentation;
   for (const Field& field : event.fields)
-    text += fmt::format(" {}: {}", CamelCase(field.name, false), field.meaning);
+    text += fmt::format(" {}: {}", JavaName(field.name, false), field.meaning);
   std::string escaped;
   for (const char byte : text) {
     if (byte == '<' || byte == '&' || byte == '@' || byte == '\\') {
@@ -120,7 +107,7 @@ Signature SignatureOf(const NamedEvent& event) {
   Signature signature;
   for (const Field& field : event.fields) {
     const char* comma = signature.parameters.empty() ? "" : ", ";
-    const std::string name = CamelCase(field.name, false);
+    const std::string name = JavaName(field.name, false);
     signature.parameters += fmt::format("{}{} {}", comma, JavaType(field.type), name);
     signature.arguments += fmt::format("{}{}", comma, name);
   }
@@ -157,11 +144,11 @@ void Stub(const NamedEvent& event, std::string& out) {
   const Signature signature = SignatureOf(event);
   Constants(event, out);
   JavaComment(event, out);
-  out += fmt::format(kStub, CamelCase(event.event.name, false), signature.parameters,
+  out += fmt::format(kStub, JavaName(event.event.name, false), signature.parameters,
                      UpperCase(event.joined), signature.arguments, SummedUp(event.event),
                      MostBytes(event.fields));
   for (const Field& field : event.fields)
-    out += fmt::format("            writer_.put({});\n", CamelCase(field.name, false));
+    out += fmt::format("            writer_.put({});\n", JavaName(field.name, false));
   out += "            writer_.commit();\n        }\n";
 }
 
@@ -212,14 +199,14 @@ void AllEvents(const Specification& specification, std::string& out) {
 }  // namespace
 
 GeneratedFiles GenerateJava(const Specification& specification) {
-  const std::string name = CamelCase(specification.name, true) + "Events";
+  const std::string name = JavaName(specification.name, true) + "Events";
   std::string out = fmt::format("// {}\n// Requires jprof-events.jar.\npackage {}_events;\n\n",
                                 GeneratedBy(specification, "java"), specification.name);
   out += fmt::format("public final class {0} {{\n    private {0}() {{}}\n", name);
   const auto events = NamedEvents(specification);
   auto event = events.begin();
   for (const EventClass& of : specification.classes) {
-    out += fmt::format(kClass, CamelCase(of.name, true),
+    out += fmt::format(kClass, JavaName(of.name, true),
                        Ascii(CommentLines(of.documentation, "     * ")));
     for (size_t i = 0; i < of.events.size(); ++i) Stub(*event++, out);
     out += "    }\n";

@@ -14,22 +14,26 @@ namespace {
 // Reserved words of C, C++ and Java that a name could be, names of C's library that are macros,
 // names of methods of each Java object, and names that generated code uses.
 constexpr std::array kReserved = std::to_array<std::string_view>(
-    {"abstract",  "alignas",   "alignof",      "and",      "asm",        "assert",     "auto",
-     "bitand",    "bitor",     "bool",         "boolean",  "break",      "byte",       "case",
-     "catch",     "char",      "class",        "compl",    "concept",    "const",      "consteval",
-     "constexpr", "constinit", "continue",     "decltype", "default",    "delete",     "do",
-     "double",    "else",      "enum",         "errno",    "explicit",   "export",     "extends",
-     "extern",    "false",     "final",        "finally",  "float",      "for",        "friend",
-     "goto",      "if",        "implements",   "import",   "inline",     "instanceof", "int",
-     "interface", "linux",     "long",         "mutable",  "namespace",  "native",     "new",
-     "noexcept",  "not",       "null",         "nullptr",  "operator",   "or",         "package",
-     "private",   "protected", "public",       "register", "requires",   "restrict",   "return",
-     "short",     "signed",    "sizeof",       "static",   "stderr",     "stdin",      "stdout",
-     "clone",     "get_class", "hash_code",    "notify",   "notify_all", "strictfp",   "struct",
-     "super",     "switch",    "synchronized", "template", "this",       "throw",      "throws",
-     "transient", "true",      "try",          "typedef",  "typeid",     "to_string",  "typename",
-     "typeof",    "union",     "unix",         "unsigned", "using",      "var",        "virtual",
-     "void",      "volatile",  "while",        "xor",      "std",        "jprof"});
+    {"abstract",     "alignas",      "alignof",      "and",        "asm",       "assert",
+     "auto",         "bitand",       "bitor",        "bool",       "boolean",   "break",
+     "byte",         "case",         "catch",        "char",       "class",     "compl",
+     "concept",      "const",        "consteval",    "constexpr",  "constinit", "continue",
+     "decltype",     "default",      "delete",       "do",         "double",    "else",
+     "enum",         "errno",        "explicit",     "export",     "extends",   "extern",
+     "false",        "final",        "finally",      "float",      "for",       "friend",
+     "goto",         "if",           "implements",   "import",     "inline",    "instanceof",
+     "int",          "interface",    "linux",        "long",       "mutable",   "namespace",
+     "native",       "new",          "noexcept",     "not",        "null",      "nullptr",
+     "operator",     "or",           "package",      "private",    "protected", "public",
+     "register",     "requires",     "restrict",     "return",     "short",     "signed",
+     "sizeof",       "static",       "stderr",       "stdin",      "stdout",    "clone",
+     "get_class",    "hash_code",    "notify",       "notify_all", "strictfp",  "struct",
+     "super",        "switch",       "synchronized", "template",   "this",      "throw",
+     "throws",       "transient",    "true",         "try",        "typedef",   "typeid",
+     "to_string",    "typename",     "typeof",       "union",      "unix",      "unsigned",
+     "using",        "var",          "virtual",      "void",       "volatile",  "while",
+     "xor",          "std",          "jprof",        "co_await",   "co_return", "co_yield",
+     "thread_local", "typeof_unqual"});
 
 bool IsKey(FieldType type) { return type != FieldType::kFloat64; }
 bool IsNumber(FieldType type) { return type != FieldType::kString; }
@@ -43,6 +47,10 @@ class Checker {
     Reserved(root, "name");
     Reserved(root, "layer");
     Distinct(root, "class");
+    for (const Element& one : root.children)
+      if (one.name == "class" &&
+          JavaName(one["name"], true) == JavaName(root["name"], true) + "Events")
+        Say(one, "'{}' would be the class of all these events in Java", one["name"]);
     for (const Element& one : root.children)
       if (one.name == "class") Class(one, root);
   }
@@ -67,11 +75,14 @@ class Checker {
   // Children of this kind must have names of their own that no language reserves.
   void Distinct(const Element& parent, std::string_view kind) {
     std::set<std::string_view> names;
+    std::set<std::string> java_names;
     for (const Element& child : parent.children) {
       if (child.name != kind) continue;
       Reserved(child, "name");
       if (!names.insert(child["name"]).second)
         Say(child, "there is another {} with the name '{}'", kind, child["name"]);
+      if (!java_names.insert(JavaName(child["name"], true)).second)
+        Say(child, "another {} has the name of '{}' in Java, too", kind, child["name"]);
     }
   }
 

@@ -140,4 +140,8 @@ std::vector<Field> RecordFields(const Event& event);
 // Returns the field with this name, or null.
 const Field* FindField(const Event& event, std::string_view name);
 
+// Returns the name in generated Java: orderBegin or, of a class, OrderBegin for order_begin. An
+// underscore before a digit vanishes, so that two names may have the same.
+std::string JavaName(std::string_view name, bool first_is_large);
+
 }  // namespace jprof::events

@@ -79,14 +79,16 @@ int TryFor(LockRequest request, Attempt attempt) {
   return result;
 }
 
-// Takes a lock by a function that waits if the attempt fails.
+// Takes a lock by a function that waits if another thread holds it. Other errors of the attempt are
+// those of the function that waits. It is not called after them: after ENOTRECOVERABLE, glibc's
+// would wait for ever.
 template <class Attempt, class Wait>
 int Take(LockRequest request, Attempt attempt, Wait wait) {
   const LockCalls* const calls = Calls();
   if (calls == nullptr) return wait();
   int result = attempt();
-  if (!IsTaken(result)) {
-    if (result == EBUSY) calls->contended(request);
+  if (result == EBUSY) {
+    calls->contended(request);
     result = wait();
   }
   if (IsTaken(result) || result == ETIMEDOUT) calls->ends(request, IsTaken(result));

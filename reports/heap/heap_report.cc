@@ -88,7 +88,8 @@ void PrintHeapSummary(const HeapView& view, const HeapOptions& options, Output& 
     const std::string text = "suspect   " + profile::CleanText(SuspectText(view.heap, suspect));
     out.Text((options.width > 0 ? Cut(text, options.width) : text) + "\n");
   }
-  if (suspects.empty()) out.Text("suspect   none: no object holds a tenth of the heap\n");
+  if (suspects.empty() && view.heap.tree.reachable != 0)
+    out.Text("suspect   none: no object holds a tenth of the heap\n");
 }
 
 Result<void> PrintHeapPath(const HeapView& view, const std::vector<bool>& nodes,

@@ -251,6 +251,11 @@ class Heap(unittest.TestCase):
         self.write("cut.hprof", whole[:len(whole) - 2000])
         self.assertIn("damaged: the file ends inside a record",
                       self.page("cut.hprof").header["losses"][0])
+        self.write("none.hprof", whole[:200])  # before the first object
+        done = child.run([JPROF, "view", "none.hprof", "-o", "-"], 60, cwd=self.folder)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("none.hprof has no object that is in use", done.stderr)
+        self.assertNotIn("jprof view", self.heap("none.hprof"))
         done = child.run([JPROF, "view", "app.hprof", "cut.hprof", "-o", "-"], 60, cwd=self.folder)
         self.assertEqual(done.returncode, 2)
         self.assertIn("jprof heap app.hprof cut.hprof", done.stderr)

@@ -373,9 +373,9 @@ class View(unittest.TestCase):
             arm = value * math.hypot(runs["total"], runs["share"] * outside)
             high = value + math.hypot(counting + shift, arm)
             low = max(0, value - math.hypot(counting - shift, arm))  # no time is below 0
-            self.assertLess(high, row["cum_ns"]["high"] + 0.01 * value, row["name"])
-            self.assertGreater(low, row["cum_ns"]["low"] - 0.01 * value, row["name"])
-            checked += high > row["cum_ns"]["high"] - 0.01 * value
+            self.assertLess(high, row["cum_ns"]["high"] + 0.01 * high, row["name"])
+            self.assertGreater(low, row["cum_ns"]["low"] - 0.01 * high, row["name"])
+            checked += high > row["cum_ns"]["high"] - 0.01 * high
         self.assertGreater(checked, 1)  # the whole, and what cannot be inlined
 
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
@@ -242,10 +243,25 @@ void Forks() {
   other.join();
 }
 
+// A robust mutex that nobody can take any more, which a call must not wait for.
+pthread_mutex_t lost_mutex;
+void Lost() {
+  pthread_mutexattr_t robust;
+  pthread_mutexattr_init(&robust);
+  pthread_mutexattr_setrobust(&robust, PTHREAD_MUTEX_ROBUST);
+  pthread_mutex_init(&lost_mutex, &robust);
+  std::thread([] { Check(pthread_mutex_lock(&lost_mutex) == 0); }).join();
+  Check(pthread_mutex_lock(&lost_mutex) == EOWNERDEAD);
+  Check(pthread_mutex_unlock(&lost_mutex) == 0);  // without pthread_mutex_consistent
+  Check(pthread_mutex_lock(&lost_mutex) == ENOTRECOVERABLE);
+  Expect("lost_mutex", "mutex", 2, 2, 0);
+}
+
 }  // namespace
 
 int main(int count, char**) {
   Plain();
+  Lost();
   Deep();
   Wanted();
   Slept();

@@ -77,12 +77,23 @@ TEST(ReadSpecification, ErrorsHaveLineAndColumn) {
       {"name=\"nothing\"", "name=\"go_on\"",
        "x.xml:42:5: names of events must not end with _on, which generated code appends"},
       {"name=\"a\"", "name=\"size_t\"", "x.xml:29:7: 'size_t' is a reserved word"},
+      {"name=\"b\"", "name=\"co_await\"", "x.xml:30:7: 'co_await' is a reserved word"},
+      {"<class name=\"orders\"", "<class name=\"shop_events\"",
+       "x.xml:4:3: 'shop_events' would be the class of all these events in Java"},
       {"</class>", "</clas>", "x.xml:45:10: Opening and ending tag mismatch"},
   };
   for (const Bad& one : bad) {
     const std::string text = SmallWith(one.from, one.to);
     EXPECT_TRUE(ErrorOf(text).starts_with(one.error)) << one.to << ": " << ErrorOf(text);
   }
+}
+
+TEST(ReadSpecification, NamesThatAreEqualInJavaAreRefused) {
+  std::string text = SmallWith("name=\"b\"", "name=\"a_1\"");
+  text.replace(text.find("name=\"c\""), 8, "name=\"a1\"");
+  EXPECT_TRUE(
+      ErrorOf(text).starts_with("x.xml:31:7: another field has the name of 'a1' in Java, too"))
+      << ErrorOf(text);
 }
 
 TEST(ReadSpecification, HostileTextsAreRefused) {
