@@ -261,8 +261,9 @@ def idle(lab, jdks):
                       f"ms, ran {int(ran) / 1e6:.0f} ms, "
                       f"sampled {' + '.join(f'{s / 1e6:.0f}' for s in sums)} ms: {100 * ratio:.1f} "
                       f"%")
-                # The time between a thread's last tick and its end is not sampled.
-                check(0.95 < ratio < 1.05, f"{name}: {100 * ratio:.1f} % of its time")
+                # The time between a thread's last tick and its end is not sampled:
+                # 90 ms of 1,800 on a machine with a load of 14.
+                check(0.9 < ratio < 1.05, f"{name}: {100 * ratio:.1f} % of its time")
 
 
 def fair_share(directory, rate):
