@@ -251,7 +251,7 @@ class Heap(unittest.TestCase):
         self.write("cut.hprof", whole[:len(whole) - 2000])
         self.assertIn("damaged: the file ends inside a record",
                       self.page("cut.hprof").header["losses"][0])
-        self.write("none.hprof", whole[:200])  # before the first object
+        self.write("none.hprof", whole[:80])  # before the first object
         done = child.run([JPROF, "view", "none.hprof", "-o", "-"], 60, cwd=self.folder)
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("none.hprof has no object that is in use", done.stderr)

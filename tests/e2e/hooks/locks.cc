@@ -47,7 +47,7 @@ void AwaitAsleep(pid_t thread) {
 }  // namespace
 
 pthread_mutex_t plain_mutex = PTHREAD_MUTEX_INITIALIZER;
-pthread_mutex_t deep_mutex;
+pthread_mutex_t deep_mutex, lost_mutex;
 pthread_mutex_t wanted_mutex = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t slept_mutex = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t paused_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -244,7 +244,6 @@ void Forks() {
 }
 
 // A robust mutex that nobody can take any more, which a call must not wait for.
-pthread_mutex_t lost_mutex;
 void Lost() {
   pthread_mutexattr_t robust;
   pthread_mutexattr_init(&robust);
