@@ -6,6 +6,8 @@
 #include <fstream>
 
 #include "common/bytes.h"
+#include "events/read/file_bytes.h"
+#include "events/runtime/jprof-events.h"
 
 namespace jprof::events {
 namespace {
@@ -18,20 +20,9 @@ struct StatisticsHead {
   char thread_name[16];
   uint64_t reserved[3];
 };
-// Those of an event in one thread.
-struct Statistics {
-  int64_t sum, min, max;
-  uint64_t reserved;
-  uint64_t histogram[64];
-};
-static_assert(sizeof(StatisticsHead) == 64 && sizeof(Statistics) == 544);
+static_assert(sizeof(StatisticsHead) == 64 && sizeof(jprof_events_statistics) == 544);
 
 constexpr std::string_view kMagic = "JPEVSTA1";
-
-std::string ReadAll(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 struct Names {
   uint32_t epoch = 0;
@@ -55,21 +46,22 @@ Names ReadNames(const std::filesystem::path& path) {
 
 struct OfThread {
   uint32_t epoch = 0;
-  std::vector<Statistics> statistics;
+  std::vector<jprof_events_statistics> statistics;
 };
 
 bool ReadThread(const std::filesystem::path& path, OfThread& thread) {
-  const std::string bytes = ReadAll(path);
+  const std::string bytes = ReadBytes(path, UINT64_MAX);
   ByteCursor cursor(bytes);
   const auto head = cursor.Read<StatisticsHead>();
   if (std::string_view(head.magic, kMagic.size()) != kMagic) return false;
-  if (head.count > cursor.left() / sizeof(Statistics)) return false;
+  if (head.count > cursor.left() / sizeof(jprof_events_statistics)) return false;
   thread.epoch = head.epoch;
-  for (uint32_t i = 0; i < head.count; ++i) thread.statistics.push_back(cursor.Read<Statistics>());
+  for (uint32_t i = 0; i < head.count; ++i)
+    thread.statistics.push_back(cursor.Read<jprof_events_statistics>());
   return true;
 }
 
-void Add(const Statistics& one, Summary& sum) {
+void Add(const jprof_events_statistics& one, Summary& sum) {
   uint64_t count = 0;
   for (size_t i = 0; i < std::size(sum.histogram); ++i) {
     sum.histogram[i] += one.histogram[i];

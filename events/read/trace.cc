@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <tuple>
 
 #include "common/bytes.h"
+#include "events/read/file_bytes.h"
 #include "events/read/statistics.h"
 #include "events/runtime/ctf.h"
+#include "events/runtime/jprof-events.h"
 #include "events/spec/identity.h"
 #include "events/spec/read_specification.h"
 
@@ -16,35 +17,12 @@ namespace {
 
 constexpr uint64_t kMostPacketBytes = uint64_t{1} << 30;
 
-struct PacketHead {
-  uint32_t magic;
-  uint8_t uuid[16];
-  uint32_t stream;
-  uint64_t stream_instance;
-  uint64_t timestamp_begin, timestamp_end;
-  uint64_t content_size, packet_size;  // bits
-  uint64_t events_discarded;
-  uint32_t process, thread;
-  uint64_t monotonic;
-  char thread_name[16];
-};
-static_assert(sizeof(PacketHead) == 104);
-
 // Returns the head of a packet; magic is 0 if it is none.
-PacketHead HeadOf(std::string_view bytes) {
-  const auto head = ByteCursor(bytes).Read<PacketHead>();
-  return head.magic == JPROF_EVENTS_MAGIC && head.stream == JPROF_EVENTS_STREAM ? head
-                                                                                : PacketHead{};
-}
-
-std::string ReadBytes(const std::string& path, uint64_t most) {
-  std::ifstream file(path, std::ios::binary);
-  std::error_code error;
-  const uint64_t size = std::min<uint64_t>(std::filesystem::file_size(path, error), most);
-  std::string bytes(error ? 0 : size, '\0');
-  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(static_cast<size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-  return bytes;
+jprof_events_packet HeadOf(std::string_view bytes) {
+  const auto head = ByteCursor(bytes).Read<jprof_events_packet>();
+  return head.magic == JPROF_EVENTS_MAGIC && head.stream == JPROF_EVENTS_STREAM
+             ? head
+             : jprof_events_packet{};
 }
 
 void AddEvents(const Specification& specification, Trace& trace) {
@@ -79,7 +57,7 @@ void FindPackets(Trace& trace) {
   for (const auto& entry : std::filesystem::directory_iterator(trace.directory, error)) {
     const std::string name = entry.path().filename();
     if (!name.starts_with("thread-") || !entry.is_regular_file(error)) continue;
-    const PacketHead head = HeadOf(ReadBytes(entry.path(), sizeof(PacketHead)));
+    const jprof_events_packet head = HeadOf(ReadBytes(entry.path(), sizeof(jprof_events_packet)));
     if (head.magic == 0) {
       Complain(trace.damages, entry.path(), "is not a packet of events");
       continue;
@@ -121,12 +99,12 @@ FieldValue ReadValue(FieldType type, ByteCursor& bytes) {
 }
 
 // Returns the complaint, or nothing. The records after an unknown one cannot be found.
-const char* VisitPacket(Trace& trace, std::string_view packet, const PacketHead& head,
+const char* VisitPacket(Trace& trace, std::string_view packet, const jprof_events_packet& head,
                         const std::function<void(const Record&)>& visit) {
-  if (head.content_size / 8 > packet.size() || head.content_size / 8 < sizeof(PacketHead))
+  if (head.content_size / 8 > packet.size() || head.content_size / 8 < sizeof(jprof_events_packet))
     return "has another size than it says";
   ByteCursor bytes(packet.substr(0, head.content_size / 8));
-  bytes.Skip(sizeof(PacketHead));
+  bytes.Skip(sizeof(jprof_events_packet));
   std::vector<FieldValue> values;
   while (!bytes.empty()) {
     const auto ticks = bytes.Read<uint64_t>();
@@ -170,7 +148,7 @@ Result<Trace> OpenTrace(const std::string& directory) {
 void VisitRecords(Trace& trace, const std::function<void(const Record&)>& visit) {
   for (const std::string& path : trace.packets) {
     const std::string bytes = ReadBytes(path, kMostPacketBytes);
-    const PacketHead head = HeadOf(bytes);
+    const jprof_events_packet head = HeadOf(bytes);
     const char* complaint =
         head.magic == 0 ? "is not a packet of events" : VisitPacket(trace, bytes, head, visit);
     if (complaint != nullptr) Complain(trace.damages, path, complaint);
