@@ -91,7 +91,8 @@ def loops(args, jdk):
         def once(name):
             count = args.count // 10 if name == "jvmti" else args.count
             lines = run_java(args, jdk, name, work, ["Allocations", str(count), "3"]).stdout
-            return {loop: float(ns) for loop, ns in map(str.split, lines.decode().splitlines())}
+            words = map(str.split, lines.decode().splitlines())  # async-profiler prints lines, too
+            return {line[0]: float(line[1]) for line in words if line[0] in LOOPS}
 
         results = measure.interleaved(rows_of(args, "loops"), args.rounds, once)
     print(f"\nJDK {jdk.version}: ns an allocation, the least of {args.rounds} runs")
