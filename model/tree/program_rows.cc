@@ -23,7 +23,9 @@ bool ProgramRows::IsOfJdkRow(NodeIndex row) const {
 }
 
 NodeIndex ProgramRows::Above(NodeIndex row) {
-  if (row == kNoNode || !IsOfJdkRow(row)) return kNoNode;
+  if (row == kNoNode) return kNoNode;
+  if (above_[row] != kNotYetKnown) return above_[row];
+  if (!IsOfJdkRow(row)) return kNoNode;
   std::vector<NodeIndex> path;
   NodeIndex at = row;
   while (at != kNoNode && above_[at] == kNotYetKnown && IsOfJdkRow(at)) {

@@ -36,12 +36,8 @@ TEST(ObjectsReport, HasEachClassWithTheMethodsThatAllocateIt) {
 // A profile whose arrays are allocated by a method of the JDK, which other methods of the JDK call
 // for the program: 1,000 bytes outside of it, 3,000 in main, and in work 5,000 and 1,000.
 SampledProfile ArraysOfTheJdk() {
-  SampledProfile demo(
-      R"({"name":"bytes","unit":"bytes","scale":1,"kind":"exact"},
-         {"name":"objects","unit":"objects","scale":1,"kind":"exact"})",
-      2);
+  SampledProfile demo = ProfileOfObjects();
   profile::SyntheticProfile& made = demo.made;
-  made.meta.replace(made.meta.find("scs"), 3, "objects");
   const profile::MethodId main = made.AddMethod("Demo", "main", "([Ljava/lang/String;)V");
   const profile::MethodId work = made.AddMethod("Demo", "work", "(I)I");
   const profile::MethodId string = made.AddMethod("java/lang/String", "getBytes", "()[B");

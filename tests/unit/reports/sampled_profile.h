@@ -122,14 +122,22 @@ inline SampledProfile DemoSamples() {
   return demo;
 }
 
+// Returns an empty profile of mode objects. `more` describes metrics beyond bytes and objects, each
+// after a comma; `count` is the number of all metrics.
+inline SampledProfile ProfileOfObjects(const std::string& more = "", size_t count = 2) {
+  SampledProfile demo(R"({"name":"bytes","unit":"bytes","scale":1,"kind":"exact"},
+                         {"name":"objects","unit":"objects","scale":1,"kind":"exact"})" +
+                          more,
+                      count);
+  std::string& meta = demo.made.meta;
+  meta.replace(meta.find("scs"), 3, "objects");
+  return demo;
+}
+
 // A profile of mode objects: two methods that allocate, an array, and bytes that were not seen.
 inline SampledProfile DemoObjects() {
-  SampledProfile demo(
-      R"({"name":"bytes","unit":"bytes","scale":1,"kind":"exact"},
-         {"name":"objects","unit":"objects","scale":1,"kind":"exact"})",
-      2);
+  SampledProfile demo = ProfileOfObjects();
   profile::SyntheticProfile& made = demo.made;
-  made.meta.replace(made.meta.find("scs"), 3, "objects");
   const profile::MethodId main = made.AddMethod("Demo", "main", "([Ljava/lang/String;)V");
   const profile::MethodId work = made.AddMethod("Demo", "work", "(I)I");
   const profile::MethodId point = made.AddMethod("Demo$Point", "", "", profile::kMethodClass);
@@ -149,13 +157,11 @@ inline SampledProfile DemoObjects() {
 // main stay as they are, and work makes more and more. So a profile of DemoObjects with live ones.
 inline SampledProfile DemoLive() {
   const std::string estimate = R"("scale":1,"kind":"estimate","period":100,"period_unit":"bytes"})";
-  SampledProfile demo(R"({"name":"bytes","unit":"bytes","scale":1,"kind":"exact"},
-                         {"name":"objects","unit":"objects","scale":1,"kind":"exact"},
-                         {"name":"live_bytes","unit":"bytes",)" +
-                          estimate + R"(,{"name":"live_objects","unit":"objects",)" + estimate,
-                      4);
+  SampledProfile demo =
+      ProfileOfObjects(R"(,{"name":"live_bytes","unit":"bytes",)" + estimate +
+                           R"(,{"name":"live_objects","unit":"objects",)" + estimate,
+                       4);
   profile::SyntheticProfile& made = demo.made;
-  made.meta.replace(made.meta.find("scs"), 3, "objects");
   const profile::MethodId main = made.AddMethod("Demo", "main", "([Ljava/lang/String;)V");
   const profile::MethodId work = made.AddMethod("Demo", "work", "(I)I");
   const profile::MethodId point = made.AddMethod("Demo$Point", "", "", profile::kMethodClass);
@@ -178,13 +184,9 @@ inline SampledProfile DemoLive() {
 // A profile in which the compiler has removed most of the points, a native method has made others,
 // and the nodes of classes have the number of those that were asked for.
 inline SampledProfile RemovedObjects() {
-  SampledProfile demo(
-      R"({"name":"bytes","unit":"bytes","scale":1,"kind":"exact"},
-         {"name":"objects","unit":"objects","scale":1,"kind":"exact"},
-         {"name":"asked","unit":"objects","scale":1,"kind":"exact"})",
-      3);
+  SampledProfile demo =
+      ProfileOfObjects(R"(,{"name":"asked","unit":"objects","scale":1,"kind":"exact"})", 3);
   profile::SyntheticProfile& made = demo.made;
-  made.meta.replace(made.meta.find("scs"), 3, "objects");
   const profile::MethodId work = made.AddMethod("Demo", "work", "(I)I");
   const profile::MethodId load = made.AddMethod("Demo", "load", "()V");
   const profile::MethodId point = made.AddMethod("Demo$Point", "", "", profile::kMethodClass);
