@@ -41,10 +41,9 @@ def main():
     args = options.parse_args()
     wrong = 0
     for jdk in measure.jdks_of(args):
-        lab = Lab(os.path.join(args.build, "bin", "jprof"),
-                  os.path.join(args.build, "lib", "libjprof.so"),
-                  os.path.join(args.build, "tests", "e2e", "programs"), jdk,
-                  libraries=os.path.abspath(os.path.join(args.build, "lib")))
+        lab = Lab.with_libraries(os.path.join(args.build, "bin", "jprof"),
+                                 os.path.join(args.build, "lib", "libjprof.so"),
+                                 os.path.join(args.build, "tests", "e2e", "programs"), jdk)
         for how in cases_of(jdk):
             flags = how.get("flags", ())
             if flags and lab.run(jdk.java(*flags, "-version")).returncode != 0:

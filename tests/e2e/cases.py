@@ -1,7 +1,6 @@
 """The registry of the cases of one test program, and the options that select them."""
 import argparse
 import collections
-import os
 import struct
 import subprocess
 import time
@@ -70,11 +69,8 @@ class Cases(dict):
         parser.add_argument("--programs", required=True, help="output folder of programs.py")
         parser.add_argument("--jdk", type=int)
         args = parser.parse_args()
-        agent = os.path.abspath(args.agent)
-        libraries = os.path.dirname(agent)
-        os.environ["LD_LIBRARY_PATH"] = libraries  # of the programs' JNI library
-        return self.run(args, lambda jdk: Lab(
-            args.jprof, agent, os.path.abspath(args.programs), jdk, libraries=libraries))
+        return self.run(args, lambda jdk: Lab.with_libraries(
+            args.jprof, args.agent, args.programs, jdk))
 
     def run(self, args, lab_of):
         """Runs cases that return lists of failures, on every JDK that --jdk selects. lab_of(jdk)

@@ -82,7 +82,9 @@ VARIANTS = {
     "z": ["-XX:+UseZGC"],
     "shenandoah": ["-XX:+UseShenandoahGC"],
     "wide-pointers": ["-XX:-UseCompressedOops"],
-    "wide-classes": ["-XX:-UseCompressedOops", "-XX:-UseCompressedClassPointers"],
+    # The JVM warns that it cannot use its archive, and from JDK 25 on that the flag is deprecated.
+    "wide-classes": ["-Xlog:disable", "-XX:-PrintWarnings", "-XX:-UseCompressedOops",
+                     "-XX:-UseCompressedClassPointers"],
     "compact-headers": ["-XX:+UseCompactObjectHeaders"],
     "level-2": ["-XX:TieredStopAtLevel=2"],
     "level-3": ["-XX:TieredStopAtLevel=3"],

@@ -24,6 +24,14 @@ class Lab:
     tmp: str = None
     libraries: str = None
 
+    @classmethod
+    def with_libraries(cls, jprof, agent, programs, jdk):
+        """A lab whose JVMs find the programs' JNI library, which is beside the agent."""
+        agent = os.path.abspath(agent)
+        libraries = os.path.dirname(agent)
+        os.environ["LD_LIBRARY_PATH"] = libraries
+        return cls(jprof, agent, os.path.abspath(programs), jdk, libraries=libraries)
+
     @contextlib.contextmanager
     def folder(self):
         path = tempfile.mkdtemp(prefix="jprof-lab-", dir=self.tmp)
