@@ -21,19 +21,22 @@ struct IdleTick {
 class IdleAccount {
  public:
   // Adds a tick. `cpu_ns` is the CPU time of the thread so far; for IDLE the CPU time of the tick
-  // is subtracted. Ticks are early or late, so the balance may be negative temporarily. Returns the
-  // number of samples to request from the thread, which is 0 if less than a period is unsampled, or
-  // if the thread ran for more than half of the tick.
-  int64_t Add(const IdleTick& tick, uint64_t cpu_ns) {
+  // is subtracted. `recorded_ns` is the time since the recording of the thread began, more than
+  // which its first tick does not count. Ticks are early or late, so the balance may be negative
+  // temporarily. Returns the number of samples to request from the thread, which is 0 if less than
+  // a period is unsampled, or if the thread ran for more than half of the tick.
+  int64_t Add(const IdleTick& tick, uint64_t cpu_ns, int64_t recorded_ns) {
+    int64_t passed_ns = tick.passed_ns;
     const int64_t used_ns = static_cast<int64_t>(cpu_ns - cpu_ns_);
     cpu_ns_ = cpu_ns;
     int64_t ran_ns = tick.counts_running ? 0 : used_ns;
     if (std::exchange(run_, tick.run) != tick.run) {  // the time before this run does not count
-      ran_ns = std::min(ran_ns, tick.passed_ns);
+      passed_ns = std::min(passed_ns, recorded_ns);
+      ran_ns = std::min(ran_ns, passed_ns);
       unsampled_ns_ = 0;
     }
-    unsampled_ns_ += tick.passed_ns - ran_ns;
-    if (ran_ns > tick.passed_ns / 2) return 0;
+    unsampled_ns_ += passed_ns - ran_ns;
+    if (ran_ns > passed_ns / 2) return 0;
     return std::max(int64_t{0}, unsampled_ns_) / tick.period_ns;
   }
 

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.Pipe;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -118,26 +119,52 @@ public final class SampledEvents {
     }).join();
   }
 
+  /** The longest time, in nanoseconds, for which a thread waited for a processor. */
+  private static final AtomicLong latest = new AtomicLong();
+
   private static void idle(int milliseconds) throws Exception {
     final Pipe pipe = Pipe.open();
     final List<Thread> all = new ArrayList<>();
-    all.add(start("sleeper", () -> timed(() -> Thread.sleep(milliseconds))));
-    all.add(start("napper", () -> timed(() -> until(milliseconds, () -> Thread.sleep(50)))));
+    all.add(start("sleeper", () -> timed(() -> sleep(milliseconds))));
+    all.add(start("napper", () -> timed(() -> until(milliseconds, () -> sleep(50)))));
     all.add(start("parker", () -> timed(() -> until(milliseconds, () -> LockSupport.parkNanos(200_000_000)))));
     all.add(start("reader", () -> timed(() -> pipe.source().read(ByteBuffer.allocate(1)))));
-    all.add(start("runner", () -> timed(() -> until(milliseconds, () -> {}))));
+    all.add(start("runner", () -> timed(() -> busy(milliseconds))));
     all.add(start("mixed", () -> timed(() -> until(milliseconds, () -> {
-      until(100, () -> {});
-      Thread.sleep(100);
+      busy(100);
+      sleep(100);
     }))));
     Thread.sleep(milliseconds);
     pipe.sink().write(ByteBuffer.allocate(1));
     for (Thread thread : all) thread.join();
+    System.out.println("latest " + latest);
   }
 
   private static void until(int milliseconds, Action action) throws Exception {
     final long end = System.nanoTime() + milliseconds * 1_000_000L;
     while (System.nanoTime() < end) action.run();
+  }
+
+  /** Reads the clock for this long, and notes the longest time between two readings. */
+  private static void busy(int milliseconds) {
+    long now = System.nanoTime();
+    final long end = now + milliseconds * 1_000_000L;
+    while (now < end) {
+      final long before = now;
+      now = System.nanoTime();
+      late(now - before);
+    }
+  }
+
+  /** Sleeps, and notes how much longer that took. */
+  private static void sleep(int milliseconds) throws Exception {
+    final long before = System.nanoTime();
+    Thread.sleep(milliseconds);
+    late(System.nanoTime() - before - milliseconds * 1_000_000L);
+  }
+
+  private static void late(long nanoseconds) {
+    if (nanoseconds > latest.get()) latest.accumulateAndGet(nanoseconds, Math::max);
   }
 
   private static void timed(Action action) throws Exception {
