@@ -54,6 +54,10 @@ constexpr Subcommand kSubcommands[] = {
      "can deadlock",
      LocksCommand},
     {kProfile, "trace", "Records every call and return of Java or C++ in order", TraceCommand},
+    {kProfile, "timeline",
+     "Records when each thread ran on which processor, in which calling context it stopped, and "
+     "why it waited",
+     TimelineCommand},
     {kProfile, "heap",
      "Shows what holds the memory of a JVM that runs or of a heap dump: classes, objects, suspects "
      "of leaks, paths",

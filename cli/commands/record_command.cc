@@ -8,6 +8,7 @@
 
 #include "cli/shared/commands.h"
 #include "cli/shared/process_id.h"
+#include "cli/shared/record_command.h"
 #include "cli/shared/record_options.h"
 #include "cli/shared/usage_error.h"
 #include "options/agent_options.h"
@@ -44,8 +45,9 @@ std::vector<uint32_t> LeftRunning(const RecordingPlan& plan) {
                             : std::vector<uint32_t>();
 }
 
-// Prints what was recorded, and returns the exit status.
-int Report(const RecordingPlan& plan, const Outcome& outcome, record::RunWatch& watch) {
+}  // namespace
+
+int ReportRun(const RecordingPlan& plan, const Outcome& outcome, record::RunWatch& watch) {
   if (outcome.signal != 0) {
     PrintError(fmt::format("{} was ended by signal {} ({})", plan.launch.arguments.front(),
                            outcome.signal, strsignal(outcome.signal)));
@@ -74,7 +76,8 @@ int Report(const RecordingPlan& plan, const Outcome& outcome, record::RunWatch& 
   return code == 0 && !recorded ? 2 : code;
 }
 
-Result<int> Record(const TypedOptions& typed, const Command& command) {
+Result<int> RecordCommand(const TypedOptions& typed, const Command& command,
+                          Companion* companion) {
   const auto plan = record::PlanRecording(typed, command);
   if (!plan) return std::unexpected(plan.error());
   for (const std::string& note : plan->notes) PrintError(note);
@@ -82,15 +85,25 @@ Result<int> Record(const TypedOptions& typed, const Command& command) {
   if (const auto note = record::UncalibratedNote(typed.options.mode);
       !note.empty() && !RecordsHooks(*plan))
     PrintError(note);
+  if (companion != nullptr) {
+    if (auto begun = companion->Begin(*plan); !begun) return std::unexpected(begun.error());
+  }
   record::RunWatch watch(*plan);
+  const auto observe = [observer = watch.Observer(), companion](uint32_t pid) {
+    if (companion != nullptr) companion->Observe(pid);
+    if (observer) observer(pid);
+  };
   const auto outcome =
       plan->traced
           ? record::RunTraced(plan->launch,
                               {.begin = "jprof_instructions_begin", .end = "", .all_threads = true})
-          : record::Run(plan->launch, {}, watch.Observer());
+          : record::Run(plan->launch, {}, observe);
   if (!outcome) return std::unexpected(outcome.error());
-  return Report(*plan, *outcome, watch);
+  return companion != nullptr ? companion->End(*plan, *outcome, watch)
+                              : ReportRun(*plan, *outcome, watch);
 }
+
+namespace {
 
 Result<int> CheckAndRecord(const CommandLine& line, const TypedOptions& typed,
                            const AttachArguments& attach, const Command& command) {
@@ -102,7 +115,7 @@ Result<int> CheckAndRecord(const CommandLine& line, const TypedOptions& typed,
   }
   const auto checked = CheckCommand(line, command);
   if (!checked) return std::unexpected(checked.error());
-  return Record(typed, command);
+  return RecordCommand(typed, command);
 }
 
 constexpr char kCalltreeHelp[] = R"(Examples:

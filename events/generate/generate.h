@@ -25,6 +25,9 @@ GeneratedFiles GenerateCpp(const Specification& specification);
 GeneratedFiles GenerateFortran(const Specification& specification);
 // ShopEvents.java of the package shop_events: functions that write events, over jprof-events.jar.
 GeneratedFiles GenerateJava(const Specification& specification);
+// shop_layout.h: the records of the events as structures of C. Leaves out events with a text that is
+// not their last field.
+GeneratedFiles GenerateLayout(const Specification& specification);
 // shop_events.html: what each event means.
 GeneratedFiles GenerateHtml(const Specification& specification);
 // metadata: that of a trace of these events in Common Trace Format 1.8, with a clock that counts
@@ -42,6 +45,7 @@ inline constexpr Language kLanguages[] = {
     {"c++", "the same, and those of C", GenerateCpp},
     {"java", "stubs, with jprof-events.jar", GenerateJava},
     {"fortran", "stubs, and those of C", GenerateFortran},
+    {"layout", "the records as structures of C", GenerateLayout},
     {"html", "the reference", GenerateHtml},
     {"tsdl", "the metadata of Common Trace Format 1.8", GenerateTsdl},
 };

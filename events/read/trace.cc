@@ -56,7 +56,8 @@ void FindPackets(Trace& trace) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(trace.directory, error)) {
     const std::string name = entry.path().filename();
-    if (!name.starts_with("thread-") || !entry.is_regular_file(error)) continue;
+    const bool is_packet = name.starts_with("thread-") || name.starts_with("processor-");
+    if (!is_packet || !entry.is_regular_file(error)) continue;
     const jprof_events_packet head = HeadOf(ReadBytes(entry.path(), sizeof(jprof_events_packet)));
     if (head.magic == 0) {
       Complain(trace.damages, entry.path(), "is not a packet of events");

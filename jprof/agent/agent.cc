@@ -8,6 +8,7 @@
 #include "common/fd.h"
 #include "common/no_memory.h"
 #include "jprof/agent/lifecycle.h"
+#include "jprof/hookit/context_places.h"
 #include "jprof/hookit/hook_recording.h"
 #include "jprof/setup/meta.h"
 #include "jprof/setup/print_message.h"
@@ -39,6 +40,7 @@ Result<void> Agent::Open() {
   }
   ReportOpened();
   hookit::AwaitTracer();
+  hookit::AnnounceContext();
   return {};
 }
 

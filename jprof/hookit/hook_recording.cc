@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "common/no_memory.h"
+#include "jprof/hookit/context_places.h"
 #include "jprof/hookit/function_source.h"
 #include "jprof/hookit/hooks.h"
 #include "jprof/hookit/native_locks.h"
@@ -204,7 +205,9 @@ void StartOnce() {
   Use(RunOrWithoutMemory(StartOrSayWhyNot, InertHandlers()));
   starting = false;
   state = State::kStarted;
-  if (own.session != nullptr) AwaitTracer();
+  if (own.session == nullptr) return;
+  AwaitTracer();
+  AnnounceContext();
 }
 
 // Starts the recording at an event. The program must find its errno as it was.

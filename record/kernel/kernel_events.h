@@ -1,0 +1,65 @@
+// Records what the kernel does by programs that run in it (eBPF): dispatches, interrupts, wakeups,
+// threads, and on request page faults, mapped files and system calls. The programs belong to this
+// process: the kernel removes them when it ends, however it ends.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/result.h"
+#include "ptm/event_spec.h"
+
+namespace jprof::record {
+
+struct KernelEventsOptions {
+  bool all_processes = false;  // page faults, maps and system calls of all, not of the targets only
+  bool memory = false;         // page faults and mapped files
+  bool system_calls = false;
+  std::vector<ptm::EventSpec> counters;  // of each stretch; at most 4
+  // Libraries whose function jprof_announce_context says where calling contexts are.
+  std::vector<std::string> announcers;
+};
+
+class KernelEvents {
+ public:
+  // Loads the programs, which do not run yet. Fails if the kernel has no type information (BTF), if
+  // this user may not load programs, or if it refuses one that is necessary; the message names what
+  // is missing.
+  static Result<KernelEvents> Open(const KernelEventsOptions& options);
+  KernelEvents(KernelEvents&&) noexcept;
+  KernelEvents& operator=(KernelEvents&&) noexcept;
+  ~KernelEvents();
+
+  // Begins to record.
+  Result<void> Start();
+  // Ends the recording; records that were not read can still be.
+  void Stop();
+
+  // A target's page faults, maps and system calls are recorded, and those of the processes that it
+  // makes from now on.
+  void AddTarget(uint32_t process);
+  void RemoveTarget(uint32_t process);
+
+  // Visits the records that were written since the last call, in the order of each processor. A
+  // record is as the specification kernel.xml says, preceded by time (CLOCK_MONOTONIC) and id.
+  using Visitor = std::function<void(uint32_t processor, std::string_view record)>;
+  void Read(const Visitor& visit);
+
+  // Returns the number of records of a processor that found no room in its buffer.
+  uint64_t Lost(uint32_t processor) const;
+
+  uint32_t processors() const;
+  // What this kernel cannot record, for the user.
+  const std::vector<std::string>& notes() const;
+
+ private:
+  struct State;
+  explicit KernelEvents(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace jprof::record

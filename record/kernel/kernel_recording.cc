@@ -1,0 +1,102 @@
+#include "record/kernel/kernel_recording.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+
+#include "common/blocked_signals.h"
+
+namespace jprof::record {
+namespace {
+
+constexpr std::chrono::milliseconds kReadEvery{50};
+constexpr int kReadsPerPacket = 40;  // a packet that is not full is written after two seconds
+
+}  // namespace
+
+struct KernelRecording::State {
+  State(KernelEvents from, PacketWriter to) : events(std::move(from)), writer(std::move(to)) {}
+
+  KernelEvents events;
+  PacketWriter writer;
+  KernelRecordingEnd end;
+  std::optional<std::string> write_error;
+  std::mutex lock;
+  std::condition_variable stop_changed;
+  bool stop = false;
+  std::thread thread;
+
+  void Read(bool all) {
+    events.Read([this](uint32_t processor, std::string_view record) {
+      writer.Add(processor, record);
+      ++end.records;
+      KeepError(writer.Flush(processor, 0, false));
+    });
+    for (uint32_t i = 0; all && i < events.processors(); ++i)
+      KeepError(writer.Flush(i, events.Lost(i), true));
+  }
+
+  void KeepError(const Result<void>& written) {
+    if (!written && !write_error) write_error = written.error().message;
+  }
+
+  void Run() {
+    for (int reads = 1;; ++reads) {
+      std::unique_lock held(lock);
+      if (stop_changed.wait_for(held, kReadEvery, [this] { return stop; })) return;
+      held.unlock();
+      Read(reads % kReadsPerPacket == 0);
+    }
+  }
+
+  void StopThread() {
+    {
+      const std::lock_guard held(lock);
+      stop = true;
+    }
+    stop_changed.notify_all();
+    if (thread.joinable()) thread.join();
+  }
+  ~State() { StopThread(); }
+};
+
+KernelRecording::KernelRecording(std::unique_ptr<State> state) : state_(std::move(state)) {}
+KernelRecording::KernelRecording(KernelRecording&&) noexcept = default;
+KernelRecording& KernelRecording::operator=(KernelRecording&&) noexcept = default;
+KernelRecording::~KernelRecording() = default;
+
+Result<KernelRecording> KernelRecording::Begin(const std::filesystem::path& directory,
+                                               const KernelEventsOptions& options) {
+  auto events = KernelEvents::Open(options);
+  if (!events) return std::unexpected(events.error());
+  std::vector<std::string> counters;
+  for (const ptm::EventSpec& counter : options.counters) counters.push_back(counter.name);
+  auto writer = PacketWriter::Create(directory, events->processors(), counters);
+  if (!writer) return std::unexpected(writer.error());
+  auto state = std::make_unique<State>(*std::move(events), *std::move(writer));
+  state->events.AddTarget(static_cast<uint32_t>(getpid()));
+  if (auto started = state->events.Start(); !started) return std::unexpected(started.error());
+  const BlockedSignals blocked;  // signals are for the thread that waits for the program
+  state->thread = std::thread([raw = state.get()] { raw->Run(); });
+  return KernelRecording(std::move(state));
+}
+
+void KernelRecording::AddTarget(uint32_t process) { state_->events.AddTarget(process); }
+void KernelRecording::RemoveSelf() { state_->events.RemoveTarget(static_cast<uint32_t>(getpid())); }
+
+KernelRecordingEnd KernelRecording::End() {
+  state_->StopThread();
+  state_->events.Stop();
+  state_->Read(true);
+  KernelRecordingEnd& end = state_->end;
+  for (uint32_t i = 0; i < state_->events.processors(); ++i) end.lost += state_->events.Lost(i);
+  end.lost += state_->writer.dropped();
+  end.notes = state_->events.notes();
+  if (state_->write_error) end.notes.push_back(*state_->write_error);
+  return std::move(end);
+}
+
+}  // namespace jprof::record

@@ -1,0 +1,125 @@
+#include "record/kernel/packet_writer.h"
+
+#include <fmt/printf.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+
+#include "common/errno_text.h"
+#include "common/monotonic.h"
+#include "common/random.h"
+#include "events/runtime/ctf.h"
+#include "events/runtime/jprof-events.h"
+#include "kernel_layout.h"
+
+namespace jprof::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kPacketBytes = 1 << 20;
+constexpr uint64_t kNanos = 1'000'000'000;
+
+// Other programs find the whole file or none.
+Result<void> WriteFile(const fs::path& path, std::string_view text) {
+  const fs::path hidden = path.parent_path() / ".unfinished";
+  std::ofstream file(hidden, std::ios::binary);
+  file << text;
+  file.close();
+  std::error_code failed;
+  if (file) fs::rename(hidden, path, failed);
+  if (file && !failed) return {};
+  const std::string reason = failed ? failed.message() : ErrnoText();
+  std::error_code ignored;
+  fs::remove(hidden, ignored);
+  return Fail("cannot write {}: {}", path.string(), reason);
+}
+
+std::string UuidText(const uint8_t* uuid) {
+  std::string text;
+  for (int i = 0; i < 16; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += fmt::format("{:02x}", uuid[i]);
+  }
+  return text;
+}
+
+std::string Metadata(const uint8_t* uuid, const std::vector<std::string>& counters) {
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  const uint64_t unix_time = static_cast<uint64_t>(now.tv_sec) * kNanos + static_cast<uint64_t>(now.tv_nsec);
+  const uint64_t offset = unix_time - static_cast<uint64_t>(MonotonicNanos());
+  std::string text = JPROF_EVENTS_TYPES;
+  text += fmt::sprintf(JPROF_EVENTS_TRACE, UuidText(uuid));
+  text += fmt::sprintf(JPROF_EVENTS_CLOCK, kNanos, offset / kNanos, offset % kNanos);
+  text += "env {\n  tracer_name = \"jprof\";\n  tracer_major = 1;\n";
+  for (size_t i = 0; i < counters.size(); ++i)
+    text += fmt::format("  counter_{} = \"{}\";\n", i, counters[i]);
+  text += "};\n\n" JPROF_EVENTS_STREAMS;
+  return text + KERNEL_METADATA;
+}
+
+}  // namespace
+
+Result<PacketWriter> PacketWriter::Create(const fs::path& directory, uint32_t processors,
+                                          const std::vector<std::string>& counters) {
+  PacketWriter writer;
+  writer.directory_ = directory;
+  writer.streams_.resize(processors);
+  std::error_code failed;
+  fs::create_directories(directory / "specifications", failed);
+  if (failed) return Fail("cannot make {}: {}", directory.string(), failed.message());
+  if (getentropy(writer.uuid_, sizeof writer.uuid_) != 0)
+    return Fail("the kernel gives no random numbers: {}", ErrnoText());
+  if (auto written = WriteFile(directory / "specifications" / "kernel.xml", KERNEL_SPECIFICATION);
+      !written)
+    return std::unexpected(written.error());
+  if (auto written = WriteFile(directory / "metadata", Metadata(writer.uuid_, counters)); !written)
+    return std::unexpected(written.error());
+  return writer;
+}
+
+void PacketWriter::Add(uint32_t processor, std::string_view record) {
+  Stream& stream = streams_[processor];
+  uint64_t time;
+  if (record.size() < JPROF_EVENTS_HEADER_BYTES) return;
+  std::memcpy(&time, record.data(), sizeof time);
+  time = std::max(time, stream.last);
+  if (stream.records++ == 0) stream.begin = time;
+  stream.last = time;
+  stream.bytes.append(reinterpret_cast<const char*>(&time), sizeof time);
+  stream.bytes.append(record.substr(sizeof time));
+}
+
+Result<void> PacketWriter::Flush(uint32_t processor, uint64_t lost, bool all) {
+  const Stream& stream = streams_[processor];
+  if (stream.records == 0 || (!all && stream.bytes.size() < kPacketBytes)) return {};
+  return WritePacket(processor, lost);
+}
+
+Result<void> PacketWriter::WritePacket(uint32_t processor, uint64_t lost) {
+  Stream& stream = streams_[processor];
+  jprof_events_packet head = {.magic = JPROF_EVENTS_MAGIC,
+                              .stream = JPROF_EVENTS_STREAM,
+                              .stream_instance = processor,
+                              .timestamp_begin = stream.begin,
+                              .timestamp_end = stream.last,
+                              .events_discarded = lost + dropped_,
+                              .monotonic = stream.begin};
+  std::memcpy(head.uuid, uuid_, sizeof uuid_);
+  head.content_size = head.packet_size = (sizeof head + stream.bytes.size()) * 8;
+  const std::string name = fmt::format("processor {}", processor);
+  name.copy(head.thread_name, sizeof head.thread_name - 1);
+  std::string packet(reinterpret_cast<const char*>(&head), sizeof head);
+  packet += stream.bytes;
+  auto written = WriteFile(
+      directory_ / fmt::format("processor-{}-{}", processor, stream.number++), packet);
+  if (!written) dropped_ += stream.records;
+  stream.bytes.clear();
+  stream.records = 0;
+  return written;
+}
+
+}  // namespace jprof::record
