@@ -4,6 +4,7 @@
 #include <ranges>
 
 #include "reports/combined/combined_report.h"
+#include "reports/events/timeline.h"
 #include "reports/itrace/arc.h"
 #include "reports/locks/log_jlm.h"
 #include "reports/object_columns.h"
@@ -161,6 +162,33 @@ constexpr ColumnHelp kArcCallColumns[] = {
     {"CALLER -> CALLEE", "`(thread)`: tracing began there; `(signal)`: the callee is its handler"},
 };
 
+constexpr ColumnHelp kTimelineColumns[] = {
+    {"RAN", "time on a processor, without interrupts"},
+    {"%", "RAN in percent of the recorded time"},
+    {"READY", "time in which it could have run and did not: other threads had the processors"},
+    {"WAITED", "time in which it waited for something else"},
+    {"INTR", "time of interrupts that came while it ran"},
+    {"DISP", "how often it ran: its stretches"},
+    {"PREEMPT", "how often its processor was given to another thread although it could run on"},
+    {"TID", "the thread's id"},
+    {"LONGEST", "the longest of these waits"},
+    {"COUNT", "how many waits these are"},
+    {"FOR", "what they were for: docs/TIMELINE.md"},
+};
+
+constexpr ColumnHelp kUtilisationColumns[] = {
+    {"FROM", "begin of the interval, since the recording began"},
+    {"TO", "its end; the last rows are about the whole recording"},
+    {"CPU", "the processor"},
+    {"IDLE%", "time in which it ran no thread, without interrupts"},
+    {"USER%", "time of threads outside of system calls; `-`: recorded without them"},
+    {"KERNEL%", "time of threads in system calls"},
+    {"THREADS%", "both together"},
+    {"INTR%", "time of interrupts"},
+    {"DISP", "dispatches"},
+    {"INTRS", "interrupts"},
+};
+
 constexpr std::string_view kTreeOptions =
     "--format --threads --sort --all --min-percent --depth --names --legend --width --no-pager "
     "--metric --cumulative --raw --static-letters --table --uncalibrated --force --refit";
@@ -171,6 +199,7 @@ constexpr std::string_view kTreeStacks =
 using enum model::InputKind;
 constexpr model::InputKind kProfiles[] = {kProfile}, kCombinedProfiles[] = {kCombined},
                            kRecordings[] = {kTicks}, kTraces[] = {kTrace},
+                           kEventKinds[] = {kEvents, kProfile},
                            kEveryKind[] = {kProfile, kCombined, kTicks, kTrace};
 
 // Adapts the function of a report to the kind of input that it prints.
@@ -206,6 +235,13 @@ Result<void> PrintTicks(model::Recording& recording, const Options& options, Out
                      .names = options.names,
                      .width = options.width},
                     out);
+}
+
+template <auto kPrint>
+Result<void> OfEvents(model::Input& input, const Options& options, Output& out) {
+  auto events = model::LoadEvents(input);
+  if (!events) return std::unexpected(events.error());
+  return kPrint(*events, options, out);
 }
 
 constexpr Report kReports[] = {
@@ -255,6 +291,12 @@ constexpr Report kReports[] = {
      kRecordings,
      Of<model::Recording, PrintTicks>,
      PageOf<model::Recording>},
+    {"timeline", "when threads ran and what they waited for, of jprof timeline",
+     "--format --all --names --legend --width --no-pager", "", kTableFormats, kTimelineColumns,
+     kEventKinds, OfEvents<PrintTimeline>},
+    {"utilisation", "how busy each processor was, in equal intervals",
+     "--format --legend --width --no-pager", "", kTableFormats, kUtilisationColumns, kEventKinds,
+     OfEvents<PrintUtilisation>},
     {"html",
      "all of it as one HTML file, also of a recording (docs/VIEW.md)",
      "--out --table --uncalibrated --force",

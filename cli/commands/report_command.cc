@@ -185,8 +185,9 @@ Result<void> CheckKind(const reports::Report& report, model::InputKind kind,
 // Opens what the report prints; null: the report that the profile itself selects.
 Result<model::Input> OpenFor(const reports::Report* report, model::InputKind kind,
                              const ReportArguments& arguments) {
-  const bool of_profiles = report == nullptr || report->Prints(model::InputKind::kProfile);
-  if (of_profiles) {
+  using enum model::InputKind;
+  const bool of_profiles = report == nullptr || report->Prints(kProfile);
+  if (of_profiles && (kind == kProfile || kind == kCombined)) {
     auto source = OpenReported(kind, arguments);
     if (!source) return std::unexpected(source.error());
     return *std::move(source);

@@ -1,6 +1,6 @@
 // `jprof timeline`: records which thread ran on which processor when, until when, and why it
 // stopped, beside the calls of the program.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -11,7 +11,8 @@
 #include "cli/shared/record_command.h"
 #include "cli/shared/record_options.h"
 #include "cli/shared/usage_error.h"
-#include "ptm/names/event_name.h"
+#include "profile/files/recording_meta.h"
+#include "profile/files/whole_file.h"
 #include "record/kernel/kernel_recording.h"
 #include "record/place/jvm_profiles.h"
 #include "record/place/recording_summary.h"
@@ -46,8 +47,8 @@ class KernelCompanion final : public Companion {
   }
 
   void Observe(uint32_t pid) override {
-    if (seen_) return;
-    seen_ = true;
+    if (meta_.process != 0) return;
+    meta_.process = pid;
     recording_->AddTarget(pid);
     recording_->RemoveSelf();
   }
@@ -60,9 +61,12 @@ class KernelCompanion final : public Companion {
     const bool profiled = !record::JvmProfilesAt(place).empty();
     int status = outcome.ExitCode();
     if (profiled) status = ReportRun(plan, outcome, watch);
+    meta_.notes = end.notes;
+    meta_.command = fmt::format("{}", fmt::join(plan.launch.arguments, " "));
     std::error_code failed;
     fs::create_directories(place / "events", failed);
     if (!failed) fs::rename(beside_, place / "events" / "kernel", failed);
+    if (!failed) WriteMeta(place / "events" / profile::kRecordingFile);
     if (failed)
       return Fail("the events of the kernel are in {}: they cannot be moved to {}: {}",
                   beside_.string(), place.string(), failed.message());
@@ -76,10 +80,16 @@ class KernelCompanion final : public Companion {
   }
 
  private:
+  void WriteMeta(const fs::path& path) const {
+    if (const auto written = profile::WriteWholeFile(path.string(), profile::ToJson(meta_));
+        !written)
+      PrintError(written.error().message);
+  }
+
   const TimelineArguments& arguments_;
   fs::path beside_;
   std::optional<record::KernelRecording> recording_;
-  bool seen_ = false;
+  profile::RecordingMeta meta_;
 };
 
 Result<int> Timeline(const CommandLine& line, TimelineArguments& arguments,

@@ -179,8 +179,24 @@ Result<Combined> OpenCombined(const std::string& directory, const TableChoice& c
   return combined;
 }
 
+bool HasEvents(const Input& input) { return HasKernelEvents(std::string(DirectoryOf(input))); }
+
+Result<RecordedEvents> LoadEvents(Input& input) {
+  return std::visit(
+      [&](auto& opened) -> Result<RecordedEvents> {
+        if constexpr (requires { LoadEvents(opened); }) {
+          return LoadEvents(opened);
+        } else {
+          return WrongUse("{} is {}, which has no events of the kernel",
+                          profile::CleanText(DirectoryOf(input)), NameOf(KindOf(input)));
+        }
+      },
+      input);
+}
+
 bool HasContexts(const Input& input) {
-  return KindOf(input) != InputKind::kTicks && !IsTraceOfEvents(input);
+  const InputKind kind = KindOf(input);
+  return kind != InputKind::kTicks && kind != InputKind::kEvents && !IsTraceOfEvents(input);
 }
 
 Result<ContextTree> LoadContexts(Input& input, const ForestOptions& options) {

@@ -11,6 +11,7 @@
 
 #include "common/result.h"
 #include "model/combined/combined.h"
+#include "model/events/recorded_events.h"
 #include "model/itrace/arc_recording.h"
 #include "model/ticks/recording.h"
 #include "model/timeline/timeline.h"
@@ -21,10 +22,10 @@
 namespace jprof::model {
 
 // Names the kinds of directories, in the order of Input's alternatives.
-enum class InputKind : uint8_t { kProfile, kCombined, kTicks, kTrace };
+enum class InputKind : uint8_t { kProfile, kCombined, kTicks, kTrace, kEvents };
 
 // Owns what was opened.
-using Input = std::variant<Source, Combined, Recording, ArcRecording>;
+using Input = std::variant<Source, Combined, Recording, ArcRecording, EventRecording>;
 
 // Returns what the directory holds, by its files; kProfile also if it holds nothing that is known.
 InputKind KindOf(const std::filesystem::path& directory);
@@ -93,9 +94,16 @@ Result<Input> As(const std::string& directory, const TableChoice& choice) {
 inline constexpr KindRow kKinds[] = {
     {InputKind::kTrace, "a trace of jprof itrace", IsArcRecording, As<OpenArcRecording>},
     {InputKind::kTicks, "a recording of jprof tprof", IsRecording, As<OpenRecording>},
+    {InputKind::kEvents, "a recording of jprof timeline", IsEventRecording,
+     As<OpenEventRecording>},
     {InputKind::kCombined, "a combined profile", profile::IsCombined, As<OpenCombined>},
     {InputKind::kProfile, "a profile", nullptr, As<OpenSource>},
 };
+
+// Returns whether events of the kernel were recorded beside it.
+bool HasEvents(const Input& input);
+// Loads these events, which refer to `input`. Fails with kWrongUse if there are none.
+Result<RecordedEvents> LoadEvents(Input& input);
 
 // Returns whether the kind of recording has a tree of calls.
 bool HasContexts(const Input& input);

@@ -10,6 +10,7 @@ std::string ToJson(const RecordingMeta& meta) {
   const json root = {{"sampling", meta.sampling},
                      {"platform", meta.platform},
                      {"command", meta.command},
+                     {"process", meta.process},
                      {"notes", meta.notes}};
   return root.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
@@ -22,6 +23,7 @@ std::optional<RecordingMeta> ParseRecordingMeta(std::string_view text) {
   fields.Read("sampling", meta.sampling);
   fields.Read("platform", meta.platform);
   fields.Read("command", meta.command);
+  fields.Read("process", meta.process);
   if (const json& notes = fields.At("notes"); notes.is_array()) {
     for (const json& note : notes) meta.notes.push_back(JsonFields::Text(note));
   }

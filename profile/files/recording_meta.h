@@ -1,7 +1,9 @@
-// The file recording.json: the description of a machine-wide recording (jprof tprof).
+// The file recording.json: the description of a machine-wide recording (jprof tprof), and in the
+// folder of events of what jprof timeline records.
 // docs/PROFILE_FORMAT.md lists the fields.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +17,7 @@ struct RecordingMeta {
   std::string sampling;  // "time, 100 samples/s on each CPU"
   std::string platform;  // kernel and architecture
   std::string command;
+  uint64_t process = 0;            // the command's; 0 if there is none or it is not known
   std::vector<std::string> notes;  // printed by the report
   bool operator==(const RecordingMeta&) const = default;
 };

@@ -2,18 +2,44 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
+#include <cstring>
 #include <mutex>
 #include <optional>
 
 #include "common/blocked_signals.h"
+#include "common/monotonic.h"
+#include "common/procfs.h"
+#include "kernel_layout.h"
 
 namespace jprof::record {
 namespace {
 
 constexpr std::chrono::milliseconds kReadEvery{50};
 constexpr int kReadsPerPacket = 40;  // a packet that is not full is written after two seconds
+
+// Writes the names of the threads that exist, as if each had been renamed at this time, which is
+// before that of all other records.
+void NameThreads(PacketWriter& writer, uint64_t time) {
+  kernel_threads_renamed_layout record = {};
+  record.time = time;
+  record.id = KERNEL_THREADS_RENAMED_ID;
+  for (const uint32_t process : procfs::Processes()) {
+    for (const uint32_t thread : procfs::Threads(process)) {
+      const std::string name = procfs::ThreadName(process, thread);
+      record.process = process;
+      record.thread = thread;
+      const size_t size = std::min(name.size(), sizeof record.title - 1);
+      std::memcpy(record.title, name.data(), size);
+      record.title[size] = 0;
+      writer.Add(0, {reinterpret_cast<const char*>(&record),
+                     offsetof(kernel_threads_renamed_layout, title) + size + 1});
+    }
+  }
+}
 
 }  // namespace
 
@@ -78,7 +104,9 @@ Result<KernelRecording> KernelRecording::Begin(const std::filesystem::path& dire
   if (!writer) return std::unexpected(writer.error());
   auto state = std::make_unique<State>(*std::move(events), *std::move(writer));
   state->events.AddTarget(static_cast<uint32_t>(getpid()));
+  const auto begin = static_cast<uint64_t>(MonotonicNanos());
   if (auto started = state->events.Start(); !started) return std::unexpected(started.error());
+  NameThreads(state->writer, begin);
   const BlockedSignals blocked;  // signals are for the thread that waits for the program
   state->thread = std::thread([raw = state.get()] { raw->Run(); });
   return KernelRecording(std::move(state));

@@ -45,6 +45,12 @@ Result<Quality> Load(model::ArcRecording& arcs) {
   return QualityOf(arcs, trace);
 }
 
+Result<Quality> Load(model::EventRecording& recording) {
+  const auto events = model::LoadEvents(recording);
+  if (!events) return std::unexpected(events.error());
+  return QualityOf(*events);
+}
+
 Fact Broken(std::string text) {
   return {.name = "damaged",
           .value = 1,

@@ -16,6 +16,7 @@ Quality QualityOf(const model::Source& source, const model::Names& names);
 Quality QualityOf(const model::Combined& combined, const model::CombinedView& view);
 Quality QualityOf(const model::Recording& recording, const model::TickTable& table);
 Quality QualityOf(const model::ArcRecording& arcs, const model::ArcTrace& trace);
+Quality QualityOf(const model::RecordedEvents& events);
 
 // Loads what was opened and returns its facts. Fails if it cannot be read.
 Result<Quality> LoadQuality(model::Input& input);

@@ -1,0 +1,82 @@
+#include "model/events/recorded_events.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "profile/files/layout.h"
+#include "profile/files/printable_text.h"
+
+namespace jprof::model {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsProfile(const fs::path& directory) {
+  std::error_code ignored;
+  return fs::is_regular_file(directory / profile::kControlFile, ignored);
+}
+
+profile::RecordingMeta ReadMeta(const fs::path& directory) {
+  std::ifstream file(directory / "events" / profile::kRecordingFile);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  return profile::ParseRecordingMeta(text).value_or(profile::RecordingMeta());
+}
+
+Result<RecordedEvents> Load(const std::string& directory, auto& sources) {
+  if (!HasKernelEvents(directory)) {
+    return WrongUse("{} has no events of the kernel; record them with: jprof timeline -- CMD...",
+                    profile::CleanText(directory));
+  }
+  auto stretches = LoadStretches(directory);
+  if (!stretches) return std::unexpected(stretches.error());
+  RecordedEvents events = {.directory = directory,
+                           .meta = ReadMeta(directory),
+                           .stretches = *std::move(stretches),
+                           .names = {}};
+  for (Source& source : sources) events.names.Add(source);
+  for (StretchThread& thread : events.stretches.threads) {
+    const std::string name = events.names.ThreadName(thread.process, thread.thread);
+    if (!name.empty()) thread.name = name;  // the kernel's has 15 bytes
+  }
+  return events;
+}
+
+}  // namespace
+
+bool IsEventRecording(const fs::path& directory) {
+  return HasKernelEvents(directory.string()) && !IsProfile(directory);
+}
+
+Result<EventRecording> OpenEventRecording(const std::string& directory) {
+  EventRecording recording = {.directory = directory, .profiles = {}};
+  std::error_code failed;
+  std::vector<fs::path> paths;
+  for (const auto& entry : fs::directory_iterator(directory, failed)) paths.push_back(entry.path());
+  if (failed) return Fail("cannot read {}: {}", profile::CleanText(directory), failed.message());
+  std::ranges::sort(paths);
+  for (const fs::path& path : paths) {
+    if (!IsProfile(path)) continue;
+    if (auto reader = profile::Reader::Open(path.string()))
+      recording.profiles.push_back(Source{.reader = *std::move(reader)});
+  }
+  return recording;
+}
+
+std::string RecordedEvents::ThreadName(uint32_t thread) const {
+  if (thread == kInterrupt) return "an interrupt";
+  if (thread >= stretches.threads.size()) return "";
+  const StretchThread& row = stretches.threads[thread];
+  return !row.name.empty() ? row.name : fmt::format("thread {}", row.thread);
+}
+
+Result<RecordedEvents> LoadEvents(Source& source) {
+  std::span<Source> sources(&source, 1);
+  return Load(source.reader.directory(), sources);
+}
+
+Result<RecordedEvents> LoadEvents(EventRecording& recording) {
+  return Load(recording.directory, recording.profiles);
+}
+
+}  // namespace jprof::model

@@ -1,0 +1,106 @@
+#include "model/events/waits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace jprof::model {
+namespace {
+
+struct NamedCall {
+  int32_t number;
+  std::string_view name;
+};
+constexpr NamedCall kCalls[] = {
+#include "system_calls.inc"
+};
+
+struct CallReason {
+  std::string_view name;
+  WaitReason reason;
+};
+// The system calls in which threads wait.
+constexpr CallReason kCallReasons[] = {
+    {"futex", WaitReason::kFutex},
+    {"futex_waitv", WaitReason::kFutex},
+    {"nanosleep", WaitReason::kSleep},
+    {"clock_nanosleep", WaitReason::kSleep},
+    {"pause", WaitReason::kSleep},
+    {"read", WaitReason::kInput},
+    {"readv", WaitReason::kInput},
+    {"pread64", WaitReason::kInput},
+    {"preadv", WaitReason::kInput},
+    {"preadv2", WaitReason::kInput},
+    {"write", WaitReason::kInput},
+    {"writev", WaitReason::kInput},
+    {"pwrite64", WaitReason::kInput},
+    {"pwritev", WaitReason::kInput},
+    {"pwritev2", WaitReason::kInput},
+    {"recvfrom", WaitReason::kInput},
+    {"recvmsg", WaitReason::kInput},
+    {"recvmmsg", WaitReason::kInput},
+    {"sendto", WaitReason::kInput},
+    {"sendmsg", WaitReason::kInput},
+    {"sendmmsg", WaitReason::kInput},
+    {"sendfile", WaitReason::kInput},
+    {"splice", WaitReason::kInput},
+    {"accept", WaitReason::kInput},
+    {"accept4", WaitReason::kInput},
+    {"connect", WaitReason::kInput},
+    {"fsync", WaitReason::kInput},
+    {"fdatasync", WaitReason::kInput},
+    {"openat", WaitReason::kInput},
+    {"flock", WaitReason::kInput},
+    {"poll", WaitReason::kPoll},
+    {"ppoll", WaitReason::kPoll},
+    {"select", WaitReason::kPoll},
+    {"pselect6", WaitReason::kPoll},
+    {"epoll_wait", WaitReason::kPoll},
+    {"epoll_pwait", WaitReason::kPoll},
+    {"epoll_pwait2", WaitReason::kPoll},
+    {"io_uring_enter", WaitReason::kPoll},
+    {"rt_sigtimedwait", WaitReason::kSleep},
+    {"rt_sigsuspend", WaitReason::kSleep},
+    {"wait4", WaitReason::kChild},
+    {"waitid", WaitReason::kChild},
+    {"vfork", WaitReason::kChild},
+};
+
+// The methods of the JDK in which a thread waits: all below these is the same.
+constexpr CallReason kMethodReasons[] = {
+    {"java/lang/Thread.sleep", WaitReason::kSleep},
+    {"java/lang/Thread.sleep0", WaitReason::kSleep},
+    {"java/lang/Thread.sleepNanos0", WaitReason::kSleep},
+    {"jdk/internal/misc/Unsafe.park", WaitReason::kPark},
+    {"java/lang/Object.wait", WaitReason::kMonitorWait},
+    {"java/lang/Object.wait0", WaitReason::kMonitorWait},
+};
+
+}  // namespace
+
+std::string SystemCallName(int32_t number) {
+  const auto found = std::ranges::find(kCalls, number, &NamedCall::number);
+  return found != std::end(kCalls) ? std::string(found->name) : fmt::format("call {}", number);
+}
+
+WaitReason WaitReasons::OfContext(uint32_t process, uint64_t context) {
+  const auto [known, added] = known_.try_emplace({process, context}, WaitReason::kFutex);
+  if (!added) return known->second;
+  const std::string leaf = names_.LeafOf(process, context);
+  const auto found = std::ranges::find(kMethodReasons, leaf, &CallReason::name);
+  if (found != std::end(kMethodReasons)) known->second = found->reason;
+  return known->second;
+}
+
+WaitReason WaitReasons::Of(const Stretch& stretch) {
+  if (stretch.state == StopState::kRunnable) return WaitReason::kPreempted;
+  if (stretch.state == StopState::kStopped) return WaitReason::kStopped;
+  if (stretch.call < 0) return WaitReason::kDisk;
+  const std::string name = SystemCallName(stretch.call);
+  const auto found = std::ranges::find(kCallReasons, name, &CallReason::name);
+  if (found == std::end(kCallReasons)) return WaitReason::kOther;
+  if (found->reason != WaitReason::kFutex) return found->reason;
+  return OfContext(stretches_.threads[stretch.thread].process, stretch.context);
+}
+
+}  // namespace jprof::model
