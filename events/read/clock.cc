@@ -33,7 +33,8 @@ Result<TraceClock> ReadClock(const std::string& directory) {
   const std::string text = ReadBytes(path, kMostBytes);
   const size_t begin = text.find("\nclock {");
   if (begin == std::string::npos) return Fail("{}: describes no clock", path);
-  const std::string_view clock = std::string_view(text).substr(begin, text.find('}', begin) - begin);
+  const std::string_view clock =
+      std::string_view(text).substr(begin, text.find('}', begin) - begin);
   TraceClock read = {.frequency = NumberOf(clock, "freq"),
                      .offset_seconds = NumberOf(clock, "offset_s"),
                      .offset_ticks = NumberOf(clock, "offset")};

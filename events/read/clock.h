@@ -10,9 +10,9 @@
 namespace jprof::events {
 
 struct TraceClock {
-  uint64_t frequency = 0;           // ticks per second
-  uint64_t offset_seconds = 0;      // the Unix time at tick 0: seconds, and
-  uint64_t offset_ticks = 0;        // ticks
+  uint64_t frequency = 0;             // ticks per second
+  uint64_t offset_seconds = 0;        // the Unix time at tick 0: seconds, and
+  uint64_t offset_ticks = 0;          // ticks
   std::vector<std::string> counters;  // what the environment names counter_0 and so on
 
   // Returns the Unix time of a tick, in ns.

@@ -24,8 +24,8 @@ void AnnounceContext() {
       .woven_current = offsetof(Thread, woven_current),
       .woven_origin = engine::woven_origin,
       .top = offsetof(Thread, cursor) + offsetof(engine::Cursor, top),
-      .frame_node = static_cast<int64_t>(offsetof(Frame, node)) -
-                    static_cast<int64_t>(sizeof(Frame)),
+      .frame_node =
+          static_cast<int64_t>(offsetof(Frame, node)) - static_cast<int64_t>(sizeof(Frame)),
       .node_bytes = sizeof(profile::Node),
       .most_bytes = uint64_t{1} << 38,
   };

@@ -9,11 +9,10 @@ namespace jprof::model {
 
 void ContextNames::Add(Source& source) {
   const auto process = static_cast<uint32_t>(source.reader.meta().pid);
-  profiles_.insert_or_assign(process,
-                             Profile{.source = &source,
-                                     .names = Names(source.reader),
-                                     .nodes = source.reader.OpenFile(profile::kNodesFile),
-                                     .known = {}});
+  profiles_.insert_or_assign(process, Profile{.source = &source,
+                                              .names = Names(source.reader),
+                                              .nodes = source.reader.OpenFile(profile::kNodesFile),
+                                              .known = {}});
 }
 
 // Returns a node of the file, or null if the file does not have it.

@@ -59,9 +59,9 @@ std::vector<ProcessorSums> SumProcessors(const Stretches& stretches, uint64_t fr
     sum.threads += inside;
     // The stretch may be divided by the interval: its parts have the same shares.
     if (stretch.kernel != 0)
-      sum.kernel += static_cast<uint64_t>(static_cast<double>(stretch.kernel) *
-                                          static_cast<double>(inside) /
-                                          static_cast<double>(stretch.duration()));
+      sum.kernel +=
+          static_cast<uint64_t>(static_cast<double>(stretch.kernel) * static_cast<double>(inside) /
+                                static_cast<double>(stretch.duration()));
     sum.dispatches += stretch.begin >= from && stretch.begin < to;
   }
   for (const Stretch& stretch : stretches.idle)

@@ -33,8 +33,8 @@ struct ThreadSums {
   uint64_t interrupts = 0;  // ns of interrupts meanwhile
   uint64_t ready = 0;       // ns in which it was ready and did not run
   std::array<uint64_t, std::size(kWaitReasons)> waited = {};  // ns, by reason; kPreempted: 0
-  uint64_t dispatches = 0;  // stretches that ended in a dispatch
-  uint64_t preempted = 0;   // those that ended although it could have run on
+  uint64_t dispatches = 0;                                    // stretches that ended in a dispatch
+  uint64_t preempted = 0;  // those that ended although it could have run on
   uint64_t interrupt_count = 0;
 
   uint64_t on_processor() const { return ran + interrupts; }
@@ -45,7 +45,7 @@ std::vector<ThreadSums> SumThreads(const Stretches& stretches, WaitReasons& reas
 
 struct ProcessorSums {
   uint64_t threads = 0, idle = 0, interrupts = 0;  // ns; the latter are in none of the others
-  uint64_t kernel = 0;  // ns of `threads` within system calls
+  uint64_t kernel = 0;                             // ns of `threads` within system calls
   uint64_t dispatches = 0, interrupt_count = 0;
 
   uint64_t total() const { return threads + idle + interrupts; }

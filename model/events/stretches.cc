@@ -19,6 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMostCounters = 4;
+constexpr int64_t kMostDecision = 100'000;     // ns from a decision to the dispatch
+constexpr uint64_t kClockWindow = 20'000'000;  // ns in which two clocks go alike
 constexpr std::string_view kFolder = "events/kernel";
 
 enum class Kind : uint8_t {
@@ -46,7 +48,7 @@ const std::vector<KindRow>& KindRows() {
       {"kernel::processor::dispatch",
        Kind::kDispatch,
        {"processor", "previous_process", "previous_thread", "previous_state", "previous_context",
-        "previous_instruction", "previous_call", "next_process", "next_thread"}},
+        "previous_instruction", "previous_call", "next_process", "next_thread", "decided"}},
       {"kernel::processor::counters",
        Kind::kCounters,
        {"processor", "counter_0", "counter_1", "counter_2", "counter_3"}},
@@ -70,7 +72,7 @@ const std::vector<KindRow>& KindRows() {
 // How the fields of one event are found in its records, by the specification in the trace.
 struct Decoder {
   Kind kind = Kind::kOther;
-  std::array<int, 9> places = {};  // -1: a version without the field
+  std::array<int, 10> places = {};  // -1: a version without the field
 };
 
 Decoder DecoderOf(const events::KnownEvent& event) {
@@ -100,8 +102,10 @@ struct Life {
 struct PendingStretch {
   Stretch stretch;
   uint32_t process = 0, tid = 0;
-  uint64_t first_end = 0;  // of a system call that had begun before it
-  bool has_calls = false;  // a call began or ended in it
+  uint64_t first_end = 0;    // of a system call that had begun before it
+  bool has_calls = false;    // a call began or ended in it
+  uint64_t decided = 0;      // of its begin, by the kernel's own clock; 0 if it is not known
+  size_t before = SIZE_MAX;  // the stretch before it on this processor
 };
 
 class Loader {
@@ -131,14 +135,16 @@ class Loader {
  private:
   // The state of a processor while its records are read.
   struct Processor {
-    bool known = false;    // whether it is known what runs
-    uint64_t begin = 0;    // of the current stretch
+    bool known = false;  // whether it is known what runs
+    uint64_t begin = 0;  // of the current stretch
     uint64_t first = 0, last = 0;
     uint32_t process = 0, tid = 0;
     uint64_t interrupts = 0;  // in the current stretch
     // System calls in it: of the current one and the sum; the end of one that had begun before.
     uint64_t call_since = 0, kernel = 0, first_end = 0;
     bool has_calls = false;
+    uint64_t decided = 0;
+    size_t before = SIZE_MAX;  // index of its last stretch
     int depth = 0;
     Interrupt interrupt;  // the outermost one
     std::array<uint64_t, kMostCounters> counted = {};
@@ -158,8 +164,7 @@ class Loader {
   std::string_view Text(size_t field) const {
     const int place = decoder_->places[field];
     if (place < 0) return {};
-    const auto* text =
-        std::get_if<std::string_view>(&record_->values[static_cast<size_t>(place)]);
+    const auto* text = std::get_if<std::string_view>(&record_->values[static_cast<size_t>(place)]);
     return text != nullptr ? *text : std::string_view();
   }
 
@@ -190,8 +195,9 @@ class Loader {
       case Kind::kInterruptEnd:
         return InterruptEnd(processor, time);
       case Kind::kWakeup:
-        wakeups_[Small(1)].push_back(
-            {time, Small(2) != 0 ? kInterrupt : processor.known ? processor.tid : kNoThread});
+        wakeups_[Small(1)].push_back({time, Small(2) != 0     ? kInterrupt
+                                            : processor.known ? processor.tid
+                                                              : kNoThread});
         return;
       case Kind::kFork:
         lives_[Small(2)].push_back({.begin = time});
@@ -241,6 +247,7 @@ class Loader {
                        .call = static_cast<int32_t>(Number(6)),
                        .state = static_cast<StopState>(Number(3))};
     Finish(processor, stretch, Small(1), Small(2));
+    processor.decided = Number(9);
     processor.known = true;
     processor.begin = time;
     processor.kernel = processor.first_end = 0;
@@ -253,7 +260,10 @@ class Loader {
                         .process = process,
                         .tid = tid,
                         .first_end = processor.first_end,
-                        .has_calls = processor.has_calls});
+                        .has_calls = processor.has_calls,
+                        .decided = processor.decided,
+                        .before = processor.before});
+    processor.before = pending_.size() - 1;
     for (const size_t i : processor.own_interrupts) interrupts_of_[i] = tid;
     counted_.push_back(processor.counted);
     processor.own_interrupts.clear();
@@ -320,6 +330,7 @@ class Loader {
       std::ranges::sort(lives, {}, &Life::begin);
       for (Life& life : lives) life.thread = kNoThread;
     }
+    BeginAtDecisions();
     for (PendingStretch& one : pending_) {
       Stretch& stretch = one.stretch;
       if (stretch.begin == 0) stretch.begin = first_;
@@ -334,8 +345,7 @@ class Loader {
       if (tid != 0) out_.threads[ThreadAt(tid, process, time)].name = std::move(text);
     }
     for (const auto& [tid, times] : exits_) {
-      for (const uint64_t time : times)
-        out_.threads[ThreadAt(tid, 0, time)].ended = time - first_;
+      for (const uint64_t time : times) out_.threads[ThreadAt(tid, 0, time)].ended = time - first_;
     }
     NameProcesses();
   }
@@ -404,6 +414,37 @@ class Loader {
     pending_ = {};
   }
 
+  // Moves the begin of each stretch, and the end of the one before it, to the kernel's decision,
+  // from which on the kernel accounts the time: it is some microseconds before the dispatch. The
+  // kernel's clock differs from that of the trace by the least difference of both nearby.
+  void BeginAtDecisions() {
+    std::vector<size_t> order;
+    for (size_t i = 0; i < pending_.size(); ++i) {
+      if (pending_[i].decided != 0) order.push_back(i);
+    }
+    std::ranges::sort(order, {}, [&](size_t i) { return pending_[i].stretch.begin; });
+    const auto difference = [&](size_t i) {
+      return static_cast<int64_t>(pending_[i].stretch.begin - pending_[i].decided);
+    };
+    std::vector<int64_t> moves(pending_.size(), 0);
+    for (size_t first = 0; first < order.size();) {
+      size_t end = first;
+      const uint64_t until = pending_[order[first]].stretch.begin + kClockWindow;
+      int64_t least = std::numeric_limits<int64_t>::max();
+      for (; end < order.size() && pending_[order[end]].stretch.begin < until; ++end)
+        least = std::min(least, difference(order[end]));
+      for (; first < end; ++first) moves[order[first]] = difference(order[first]) - least;
+    }
+    for (const size_t i : order) {
+      if (moves[i] > kMostDecision) continue;  // of an earlier dispatch
+      const auto move = static_cast<uint64_t>(moves[i]);
+      const size_t before = pending_[i].before;
+      if (before == SIZE_MAX || pending_[before].stretch.duration() < move) continue;
+      pending_[i].stretch.begin -= move;
+      pending_[before].stretch.end -= move;
+    }
+  }
+
   // Adds the time of a system call in which the thread's stretch before the last one ended.
   void ContinueCall(const PendingStretch& pending) {
     Stretch& last = out_.stretches.back();
@@ -415,8 +456,7 @@ class Loader {
   // Finds, for each stretch, when its thread became ready: at the end of the one before if it was
   // preempted, else at the first wakeup in between.
   void Wake() {
-    for (auto& [tid, wakeups] : wakeups_)
-      std::ranges::stable_sort(wakeups, {}, &Wakeup::time);
+    for (auto& [tid, wakeups] : wakeups_) std::ranges::stable_sort(wakeups, {}, &Wakeup::time);
     for (const StretchThread& thread : out_.threads) {
       const auto found = wakeups_.find(thread.thread);
       for (size_t i = thread.first; i < thread.first + thread.count; ++i) {
@@ -431,13 +471,12 @@ class Loader {
         // A thread may be woken before it is off the processor.
         const auto wakeup = std::ranges::lower_bound(
             found->second, before != nullptr ? first_ + before->begin : since, {}, &Wakeup::time);
-        const auto in_between =
-            std::find_if(wakeup, found->second.end(),
-                         [&](const Wakeup& one) { return one.time >= since; });
-        const auto used = in_between != found->second.end() &&
-                                  in_between->time <= first_ + stretch.begin
-                              ? in_between
-                              : wakeup;
+        const auto in_between = std::find_if(wakeup, found->second.end(),
+                                             [&](const Wakeup& one) { return one.time >= since; });
+        const auto used =
+            in_between != found->second.end() && in_between->time <= first_ + stretch.begin
+                ? in_between
+                : wakeup;
         if (used == found->second.end() || used->time > first_ + stretch.begin) continue;
         stretch.ready = std::max(used->time, since) - first_;
         stretch.waker = used->waker == kInterrupt || used->waker == kNoThread

@@ -31,12 +31,12 @@ inline constexpr uint32_t kInterrupt = UINT32_MAX - 1;  // as the waker of a thr
 
 struct Stretch {
   uint64_t begin = 0, end = 0;
-  uint64_t ready = 0;        // when the thread was ready to run before it; `begin` if not known
-  uint64_t instruction = 0;  // of the program, at which it entered the kernel at the end; 0: none
-  uint64_t interrupts = 0;   // ns of interrupts within it
-  uint64_t kernel = 0;       // ns of it within system calls, with interrupts
-  uint64_t context = 0;      // node of its process's profile at the end; 0 if it is not counted
-  uint32_t thread = 0;       // index into Stretches::threads
+  uint64_t ready = 0;          // when the thread was ready to run before it; `begin` if not known
+  uint64_t instruction = 0;    // of the program, at which it entered the kernel at the end; 0: none
+  uint64_t interrupts = 0;     // ns of interrupts within it
+  uint64_t kernel = 0;         // ns of it within system calls, with interrupts
+  uint64_t context = 0;        // node of its process's profile at the end; 0 if it is not counted
+  uint32_t thread = 0;         // index into Stretches::threads
   uint32_t waker = kNoThread;  // index of the thread that made it ready, or kInterrupt
   uint32_t processor = 0;
   int32_t call = -1;  // number of the system call in which it ended; -1: none
@@ -48,7 +48,7 @@ struct Stretch {
 // An interrupt, with those nested in it.
 struct Interrupt {
   uint64_t begin = 0, duration = 0;
-  uint64_t context = 0;        // node of the thread that it interrupted; 0 if it is not counted
+  uint64_t context = 0;         // node of the thread that it interrupted; 0 if it is not counted
   uint32_t thread = kNoThread;  // that thread; kNoThread if the processor was idle
   uint32_t processor = 0;
   uint32_t number = 0;

@@ -28,7 +28,7 @@ struct thread_struct {
 #endif
 } READS;
 struct sched_entity {
-  uint64_t sum_exec_runtime;
+  uint64_t sum_exec_runtime, exec_start;
 } READS;
 struct task_struct {
   int pid, tgid;
@@ -204,6 +204,7 @@ int BPF_PROG(on_dispatch, _Bool preempted, struct task_struct* previous, struct 
   }
   record.next_process = next->tgid;
   record.next_thread = next->pid;
+  record.decided = next->se.exec_start;
   Emit(&record, sizeof record);
   return 0;
 }

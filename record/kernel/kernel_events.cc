@@ -182,8 +182,8 @@ void KernelEvents::State::OpenCounters(const std::vector<ptm::EventSpec>& specs)
       const auto index = static_cast<uint32_t>(cpu) * KERNEL_COUNTERS + static_cast<uint32_t>(i);
       const int fd = event.get();
       if (!event || bpf_map_update_elem(map, &index, &fd, BPF_ANY) != 0)
-        notes.push_back(fmt::format("{} is not counted on processor {}: {}", specs[i].name, cpu,
-                                    ErrnoText()));
+        notes.push_back(
+            fmt::format("{} is not counted on processor {}: {}", specs[i].name, cpu, ErrnoText()));
       counters.push_back(std::move(event));
     }
   }
@@ -195,9 +195,10 @@ void KernelEvents::State::AttachAnnouncers() {
     bpf_link* link = bpf_program__attach_uprobe_opts(programs->progs.on_announced, -1,
                                                      library.c_str(), 0, &options);
     if (link == nullptr)
-      notes.push_back(fmt::format("stretches end without a calling context: the kernel refuses a "
-                                  "probe in {}: {}",
-                                  library, ErrnoText()));
+      notes.push_back(
+          fmt::format("stretches end without a calling context: the kernel refuses a "
+                      "probe in {}: {}",
+                      library, ErrnoText()));
     else
       links.push_back(link);
   }

@@ -49,7 +49,8 @@ std::string UuidText(const uint8_t* uuid) {
 std::string Metadata(const uint8_t* uuid, const std::vector<std::string>& counters) {
   timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
-  const uint64_t unix_time = static_cast<uint64_t>(now.tv_sec) * kNanos + static_cast<uint64_t>(now.tv_nsec);
+  const uint64_t unix_time =
+      static_cast<uint64_t>(now.tv_sec) * kNanos + static_cast<uint64_t>(now.tv_nsec);
   const uint64_t offset = unix_time - static_cast<uint64_t>(MonotonicNanos());
   std::string text = JPROF_EVENTS_TYPES;
   text += fmt::sprintf(JPROF_EVENTS_TRACE, UuidText(uuid));
@@ -114,8 +115,8 @@ Result<void> PacketWriter::WritePacket(uint32_t processor, uint64_t lost) {
   name.copy(head.thread_name, sizeof head.thread_name - 1);
   std::string packet(reinterpret_cast<const char*>(&head), sizeof head);
   packet += stream.bytes;
-  auto written = WriteFile(
-      directory_ / fmt::format("processor-{}-{}", processor, stream.number++), packet);
+  auto written =
+      WriteFile(directory_ / fmt::format("processor-{}-{}", processor, stream.number++), packet);
   if (!written) dropped_ += stream.records;
   stream.bytes.clear();
   stream.records = 0;

@@ -20,7 +20,8 @@ std::string LossText(const model::RecordedEvents& events) {
 void EventsHead(const model::RecordedEvents& events, std::string_view report, size_t width,
                 Output& out) {
   const model::Stretches& stretches = events.stretches;
-  Head head = {.report = report, .of = events.directory, .directory = "", .lines = {}, .width = width};
+  Head head = {
+      .report = report, .of = events.directory, .directory = "", .lines = {}, .width = width};
   head.lines.push_back({"command", events.meta.command});
   head.lines.push_back(
       {"time", fmt::format("{} on {}", Duration(static_cast<double>(stretches.duration)),

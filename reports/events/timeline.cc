@@ -23,7 +23,7 @@ Value Time(uint64_t ns) { return Value::Duration(static_cast<double>(ns)); }
 struct ThreadRow {
   const model::StretchThread& thread;
   const model::ThreadSums& sums;
-  double percent;          // of the recorded time on a processor
+  double percent;  // of the recorded time on a processor
   std::string_view name;
   std::string_view waits;  // what it waited for most
 };
@@ -43,9 +43,8 @@ void AddThreadColumns(Columns<ThreadRow>& columns) {
               [](const ThreadRow& row) { return Value::Integer(row.sums.preempted); });
   columns.Add(kPeople, {.name = "TID", .width = 7, .spare = 3},
               [](const ThreadRow& row) { return Value::Integer(row.thread.thread); });
-  columns.Add(kPeople, {"THREAD: what it waited for most"}, [](const ThreadRow& row) {
-    return Value::Text(row.name);
-  });
+  columns.Add(kPeople, {"THREAD: what it waited for most"},
+              [](const ThreadRow& row) { return Value::Text(row.name); });
 }
 
 // What they see of a group of waits.
@@ -85,7 +84,8 @@ void AddStretchColumns(Columns<StretchRow>& columns) {
   add("processor", [](const StretchRow& row) { return Value::Integer(row.stretch.processor); });
   add("begin_ns", [](const StretchRow& row) { return Value::Integer(row.stretch.begin); });
   add("duration_ns", [](const StretchRow& row) { return Value::Integer(row.stretch.duration()); });
-  add("interrupts_ns", [](const StretchRow& row) { return Value::Integer(row.stretch.interrupts); });
+  add("interrupts_ns",
+      [](const StretchRow& row) { return Value::Integer(row.stretch.interrupts); });
   add("ready_ns", [](const StretchRow& row) { return Value::Integer(row.stretch.ready); });
   add("woken_by", [](const StretchRow& row) { return Value::Text(row.waker); });
   add("then", [](const StretchRow& row) { return Value::Text(row.reason); });
@@ -112,8 +112,7 @@ class TimelineReport {
   }
 
   void PrintData() {
-    const Layout layout = {.head = {.text = {},
-                                    .json = [&](JsonWriter& json) { JsonHead(json); }},
+    const Layout layout = {.head = {.text = {}, .json = [&](JsonWriter& json) { JsonHead(json); }},
                            .rows = "stretches"};
     const auto writer = EntryOf(options_.format).make(layout, out_);
     Columns<StretchRow> columns(EntryOf(options_.format).view);
@@ -187,9 +186,9 @@ class TimelineReport {
     for (const uint32_t i : std::span(order).first(shown)) {
       const std::string waits = WaitsText(sums_[i]);
       const std::string name = events_.ThreadName(i) + (waits.empty() ? "" : ": " + waits);
-      writer->Row(columns.Of({events_.stretches.threads[i], sums_[i],
-                              model::PercentOf(sums_[i].ran, events_.stretches.duration), name,
-                              waits}));
+      writer->Row(
+          columns.Of({events_.stretches.threads[i], sums_[i],
+                      model::PercentOf(sums_[i].ran, events_.stretches.duration), name, waits}));
     }
     writer->End();
   }
@@ -289,7 +288,8 @@ void AddBusyColumns(Columns<BusyRow>& columns) {
   columns.Add(kPeople, {"TO", 8}, [](const BusyRow& row) { return Time(row.end); });
   columns.Add(kData, {"begin_ns"}, [](const BusyRow& row) { return Value::Integer(row.begin); });
   columns.Add(kData, {"end_ns"}, [](const BusyRow& row) { return Value::Integer(row.end); });
-  columns.Add(kPeople, {"CPU", 4}, [](const BusyRow& row) { return Value::Integer(row.processor); });
+  columns.Add(kPeople, {"CPU", 4},
+              [](const BusyRow& row) { return Value::Integer(row.processor); });
   columns.Add(kData, {"processor"},
               [](const BusyRow& row) { return Value::Integer(row.processor); });
   columns.Add(kPeople, {"IDLE%", 6}, [](const BusyRow& row) { return row.Percent(row.sums.idle); });
