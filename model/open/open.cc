@@ -10,6 +10,7 @@
 #include "model/combined/combined_contexts.h"
 #include "model/itrace/arc_contexts.h"
 #include "model/timeline/arc_timeline.h"
+#include "model/timeline/event_timeline.h"
 #include "model/timeline/trace_timeline.h"
 #include "profile/files/layout.h"
 #include "profile/files/printable_text.h"
@@ -215,10 +216,15 @@ Result<ContextTree> LoadContexts(Input& input, const ForestOptions& options) {
 }
 
 bool HasTimeline(const Input& input) {
-  return KindOf(input) == InputKind::kTrace || IsTraceOfEvents(input);
+  return KindOf(input) == InputKind::kTrace || IsTraceOfEvents(input) || HasEvents(input);
 }
 
 Result<std::unique_ptr<Timeline>> OpenTimeline(Input& input) {
+  if (HasEvents(input) && !IsTraceOfEvents(input)) {
+    auto events = LoadEvents(input);
+    if (!events) return std::unexpected(events.error());
+    return TimelineOf(*std::move(events));
+  }
   return std::visit(
       [&](auto& opened) -> Result<std::unique_ptr<Timeline>> {
         if constexpr (requires { OpenTimeline(opened); }) {

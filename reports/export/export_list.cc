@@ -1,5 +1,7 @@
 #include "reports/export/export_list.h"
 
+#include <filesystem>
+
 #include "reports/report_list.h"
 
 namespace jprof::reports {
@@ -29,6 +31,18 @@ Result<void> TreeAsSqlite(ExportInput& input, const std::string& path) {
   const Result<model::ContextTree> tree = model::LoadContexts(input.input, input.options);
   if (!tree) return std::unexpected(tree.error());
   return WriteSqlite(*tree, path);
+}
+
+// Copies the recorded traces, which are in this format already.
+Result<void> WriteCtf(ExportInput& input, const std::string& path) {
+  namespace fs = std::filesystem;
+  if (!model::HasEvents(input.input)) {
+    return WrongUse("{} has no events; record them with: jprof timeline -- CMD...",
+                    input.directory());
+  }
+  std::error_code failed;
+  fs::copy(fs::path(input.directory()) / "events", path, fs::copy_options::recursive, failed);
+  return failed ? Fail("cannot write {}: {}", path, failed.message()) : Result<void>();
 }
 
 // Writes the lines of `jprof report --format collapsed`.
@@ -72,13 +86,18 @@ constexpr ExportFormat kExportFormats[] = {
     {"perfetto", ".perfetto-trace", "a trace for ui.perfetto.dev, one track for each thread",
      "open https://ui.perfetto.dev and drop FILE on it",
      "every call of `jprof trace` and `jprof itrace` as a slice; missing events, system calls and "
-     "signals as marks; of `itrace`, how many instructions each thread has executed",
+     "signals as marks; of `itrace`, how many instructions each thread has executed; of "
+     "`timeline`, when each thread ran, was ready and waited, and what each processor ran",
      "of `trace`, the order of events of different threads: times are CPU times of each thread",
      true, true, TimelineAs<WritePerfetto>, nullptr},
     {"chrome", ".trace.json", "the same as JSON of trace events, for chrome://tracing",
      "open chrome://tracing or https://ui.perfetto.dev and drop FILE on it",
      "the same as `perfetto`, in microseconds with three decimals", "the same; files are larger",
      false, true, TimelineAs<WriteChrome>, nullptr},
+    {"ctf", ".ctf", "a folder of traces in Common Trace Format, for babeltrace2 and Trace Compass",
+     "babeltrace2 FILE", "every event of `jprof timeline`, of the kernel, the JVM and the program",
+     "the names of calling contexts: they are numbers of nodes in the profile", true, true, nullptr,
+     WriteCtf},
 };
 
 }  // namespace
