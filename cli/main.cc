@@ -87,6 +87,10 @@ constexpr Subcommand kSubcommands[] = {
      "Samples the whole machine, processes or a command: which programs, libraries and functions "
      "use the CPUs",
      TprofCommand},
+    {kMeasure, "system-trace",
+     "Records what the whole machine does: dispatches, interrupts, processes, page faults, system "
+     "calls",
+     SystemTraceCommand},
     {kMeasure, "itrace", "Counts every instruction of a program exactly, by function and caller",
      ItraceCommand},
     {kMeasure, "stat", "Runs a command and counts CPU time, page faults, cycles, ... by thread",

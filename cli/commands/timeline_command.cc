@@ -1,21 +1,24 @@
-// `jprof timeline`: records which thread ran on which processor when, until when, and why it
-// stopped, beside the calls of the program.
+// `jprof timeline` and `jprof system-trace`: record which thread ran on which processor when, until
+// when, and why it stopped.
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <memory>
 #include <optional>
 
+#include "cli/shared/choices.h"
 #include "cli/shared/commands.h"
+#include "cli/shared/process_id.h"
 #include "cli/shared/record_command.h"
 #include "cli/shared/record_options.h"
 #include "cli/shared/usage_error.h"
-#include "profile/files/recording_meta.h"
-#include "profile/files/whole_file.h"
-#include "record/kernel/kernel_recording.h"
+#include "common/procfs.h"
+#include "options/java_program.h"
+#include "record/agent/attached_recording.h"
+#include "record/attach/attach_target.h"
+#include "record/kernel/event_folder.h"
 #include "record/place/jvm_profiles.h"
-#include "record/place/recording_summary.h"
+#include "record/place/profile_place.h"
 #include "record/run/installation.h"
 
 namespace jprof::cli {
@@ -25,101 +28,180 @@ namespace fs = std::filesystem;
 
 struct TimelineArguments {
   record::TypedOptions typed;
+  AttachArguments attach;
   record::KernelEventsOptions kernel;
-  std::vector<std::string> counters;
 };
 
-// Records the kernel's events to a folder beside the profile, which the agent makes, and moves it
-// into the profile when the command has ended.
+std::string AgentLibrary(const record::TypedOptions& typed) {
+  const auto agent = record::FindAgent(typed.agent);
+  return agent ? agent->string() : "";
+}
+
+// Prints what was recorded and returns the status, or 1 if the events have no place.
+int PrintEvents(const Result<std::vector<std::string>>& lines, int status) {
+  if (!lines) {
+    PrintError(lines.error().message);
+    return status != 0 ? status : 1;
+  }
+  for (const std::string& line : *lines) PrintError(line);
+  return status;
+}
+
 class KernelCompanion final : public Companion {
  public:
   explicit KernelCompanion(const TimelineArguments& arguments) : arguments_(arguments) {}
 
   Result<void> Begin(const record::RecordingPlan& plan) override {
-    record::KernelEventsOptions options = arguments_.kernel;
-    if (const auto agent = record::FindAgent(arguments_.typed.agent))
-      options.announcers.push_back(agent->string());
-    beside_ = fmt::format("{}.events-{}", plan.options.out, getpid());
-    auto begun = record::KernelRecording::Begin(beside_, options);
+    auto begun = record::EventFolder::Begin(plan.options.out, arguments_.kernel,
+                                            AgentLibrary(arguments_.typed));
     if (!begun) return std::unexpected(begun.error());
-    recording_.emplace(*std::move(begun));
+    folder_.emplace(*std::move(begun));
     return {};
   }
 
   void Observe(uint32_t pid) override {
-    if (meta_.process != 0) return;
-    meta_.process = pid;
-    recording_->AddTarget(pid);
-    recording_->RemoveSelf();
+    if (!folder_->has_program()) folder_->SetProgram(pid);
   }
 
   Result<int> End(const record::RecordingPlan& plan, const record::Outcome& outcome,
                   record::RunWatch& watch) override {
-    const record::KernelRecordingEnd end = recording_->End();
-    recording_.reset();
-    const fs::path place = plan.options.out;
-    const bool profiled = !record::JvmProfilesAt(place).empty();
-    int status = outcome.ExitCode();
-    if (profiled) status = ReportRun(plan, outcome, watch);
-    meta_.notes = end.notes;
-    meta_.command = fmt::format("{}", fmt::join(plan.launch.arguments, " "));
-    std::error_code failed;
-    fs::create_directories(place / "events", failed);
-    if (!failed) fs::rename(beside_, place / "events" / "kernel", failed);
-    if (!failed) WriteMeta(place / "events" / profile::kRecordingFile);
-    if (failed)
-      return Fail("the events of the kernel are in {}: they cannot be moved to {}: {}",
-                  beside_.string(), place.string(), failed.message());
-    for (const std::string& note : end.notes) PrintError(note);
-    if (end.lost != 0)
-      PrintError(fmt::format("{} of {} events of the kernel were lost: its buffers were full",
-                             end.lost, end.lost + end.records));
-    fmt::print(stderr, "jprof: {} events of the kernel: {}\n", end.records,
-               record::DisplayPath(place / "events" / "kernel"));
-    return status;
+    const bool is_profiled = !record::JvmProfilesAt(plan.options.out).empty();
+    const int status = is_profiled ? ReportRun(plan, outcome, watch) : outcome.ExitCode();
+    const std::string command = fmt::format("{}", fmt::join(command_, " "));
+    return PrintEvents(folder_->End(command), status);
   }
+
+  void SetCommand(const Command& command) { command_ = command; }
 
  private:
-  void WriteMeta(const fs::path& path) const {
-    if (const auto written = profile::WriteWholeFile(path.string(), profile::ToJson(meta_));
-        !written)
-      PrintError(written.error().message);
-  }
-
   const TimelineArguments& arguments_;
-  fs::path beside_;
-  std::optional<record::KernelRecording> recording_;
-  profile::RecordingMeta meta_;
+  Command command_;
+  std::optional<record::EventFolder> folder_;
 };
+
+// Records a JVM that runs with its calls, and another process without.
+Result<int> RecordProcess(TimelineArguments& arguments) {
+  const auto pid = ParsePid(arguments.attach.pid, "ps");
+  if (!pid) return std::unexpected(pid.error());
+  const auto command = procfs::CommandLine(*pid);
+  if (command.empty()) return WrongUse("there is no process {}", *pid);
+  std::string& out = arguments.typed.options.out;
+  if (out.empty()) out = record::FreePlace(options::ProfileName(command)).string();
+  if (!record::FindTarget(*pid)) {
+    const auto place = record::PreparePlace(out, arguments.typed.force);
+    if (!place) return std::unexpected(place.error());
+    return record::RecordEvents({.place = *place,
+                                 .options = arguments.kernel,
+                                 .limit = {},
+                                 .command = {},
+                                 .process = *pid,
+                                 .seconds = arguments.attach.duration});
+  }
+  const fs::path place = fs::absolute(out).lexically_normal();
+  auto folder = record::EventFolder::Begin(place, arguments.kernel, AgentLibrary(arguments.typed));
+  if (!folder) return std::unexpected(folder.error());
+  folder->SetProgram(*pid);
+  const auto status = record::RecordRunning(*pid, arguments.attach.duration, arguments.typed);
+  const auto lines = folder->End(fmt::format("{}", fmt::join(command, " ")));
+  if (!status) return status;
+  return PrintEvents(lines, *status);
+}
 
 Result<int> Timeline(const CommandLine& line, TimelineArguments& arguments,
                      const Command& command) {
+  const auto good = CheckAttach(line, arguments.typed, arguments.attach, command);
+  if (!good) return std::unexpected(good.error());
+  if (!arguments.attach.pid.empty()) return RecordProcess(arguments);
   if (const auto checked = CheckCommand(line, command); !checked)
     return std::unexpected(checked.error());
   KernelCompanion companion(arguments);
+  companion.SetCommand(command);
   return RecordCommand(arguments.typed, command, &companion);
+}
+
+struct SystemArguments {
+  std::optional<CommandLine> line;
+  std::string out, mode = "continuous";
+  uint64_t duration = 0, megabytes = 256;
+  bool no_system_calls = false, no_memory = false, force = false;
+};
+
+Result<int> SystemTrace(const SystemArguments& arguments, const Command& command) {
+  const auto mode = Choose("--mode", arguments.mode, {"normal", "wrap", "continuous"});
+  if (!mode) return std::unexpected(mode.error());
+  if (!command.empty() && arguments.duration != 0)
+    return WrongUse("give either --duration or a command, not both");
+  if (*mode == 2 && arguments.line->IsGiven("--limit"))
+    return WrongUse("--limit needs --mode normal or wrap: a continuous trace has no limit");
+  const fs::path out =
+      !arguments.out.empty() ? fs::path(arguments.out) : record::FreePlace("system");
+  const auto place = record::PreparePlace(out, arguments.force);
+  if (!place) return std::unexpected(place.error());
+  return record::RecordEvents({.place = *place,
+                               .options = {.all_processes = true,
+                                           .memory = !arguments.no_memory,
+                                           .system_calls = !arguments.no_system_calls,
+                                           .counters = {},
+                                           .announcers = {}},
+                               .limit = {.mode = static_cast<record::TraceLimitMode>(*mode),
+                                         .bytes = arguments.megabytes << 20},
+                               .command = command,
+                               .process = 0,
+                               .seconds = arguments.duration});
 }
 
 }  // namespace
 
 Action TimelineCommand(CommandLine line, const Command& command) {
   line.Footer(
+      "The calls of Java programs, and of C and C++ programs with hooks, are counted, so that each\n"
+      "stretch of a thread on a processor ends in an exact calling context. Events of the kernel are\n"
+      "recorded by programs in it (eBPF), which needs root or CAP_BPF and CAP_PERFMON.\n\n"
       "Examples:\n"
-      "  jprof timeline -- java -jar app.jar                what each thread did when, and why it "
-      "waited\n"
-      "  jprof timeline --system-calls -- ./app             a program in any language\n"
-      "  jprof report timeline app.jprof                    states and longest waits by thread\n"
-      "  jprof export --format perfetto app.jprof           for ui.perfetto.dev");
+      "  jprof timeline -- java -jar app.jar            when each thread ran, and what it waited for\n"
+      "  jprof timeline --system-calls -- ./app         a program in any language\n"
+      "  jprof timeline --pid 1234 --duration 10        a process that runs\n"
+      "  jprof report timeline app.jprof                threads, and what they waited for\n"
+      "  jprof report critical-path app.jprof           what delayed the end\n"
+      "  jprof report utilisation app.jprof             how busy each processor was\n"
+      "  jprof export --format perfetto app.jprof       for ui.perfetto.dev");
   line.AllowOthers();
   auto arguments = std::make_shared<TimelineArguments>();
   arguments->typed.options.mode = options::Mode::kCalltree;
   AddOptions(line, arguments->typed);
-  line.Group(CommandLine::kOptions);
+  AddAttachOptions(line, options::Mode::kCalltree, arguments->attach);
   line.Flag("--system-calls", arguments->kernel.system_calls,
-            "Also record each system call of the program");
+            "also record each system call of the program");
   line.Flag("--memory", arguments->kernel.memory,
-            "Also record the program's page faults and the files that it maps");
+            "also record the program's page faults and the files that it maps");
   return [line, arguments, &command] { return Timeline(line, *arguments, command); };
+}
+
+Action SystemTraceCommand(CommandLine line, const Command& command) {
+  line.Footer(
+      "Examples:\n"
+      "  jprof system-trace --duration 5                    the whole machine for 5 s\n"
+      "  jprof system-trace -- make                         while a command runs\n"
+      "  jprof system-trace --mode wrap --limit 100         the last 100 MB before Ctrl-C\n"
+      "  jprof report utilisation system.jprof              idle, user, kernel, interrupts\n"
+      "  jprof report timeline --all system.jprof           all threads, and what they waited for\n"
+      "  jprof events show system.jprof/events/kernel       how often each event is in the trace");
+  auto arguments = std::make_shared<SystemArguments>();
+  SystemArguments& a = *arguments;
+  a.line.emplace(line);
+  line.Option("-o,--output", a.out, "DIR", "The recording's directory (default: system.jprof)");
+  line.Option("--duration", a.duration, "S",
+              "Seconds to record (default: until the command ends, or Ctrl-C)")
+      .Between(uint64_t{1}, uint64_t{1'000'000});
+  line.Option("--mode", a.mode, "normal|wrap|continuous",
+              "When the trace has reached --limit: normal (later events are dropped), wrap (the "
+              "oldest are) or continuous (default; no limit)");
+  line.Option("--limit", a.megabytes, "MB", "Size of the trace (default 256)")
+      .Between(uint64_t{4}, uint64_t{1} << 20);
+  line.Flag("--no-system-calls", a.no_system_calls, "Leave out system calls, the most events");
+  line.Flag("--no-memory", a.no_memory, "Leave out page faults and mapped files");
+  line.Flag("--force", a.force, "Replace an existing recording");
+  return [arguments, &command] { return SystemTrace(*arguments, command); };
 }
 
 }  // namespace jprof::cli

@@ -48,6 +48,7 @@ Action PushCommand(CommandLine line, const Command& command);
 Action ReportCommand(CommandLine line, const Command& command);
 Action ScsCommand(CommandLine line, const Command& command);
 Action StatCommand(CommandLine line, const Command& command);
+Action SystemTraceCommand(CommandLine line, const Command& command);
 Action TimelineCommand(CommandLine line, const Command& command);
 Action TprofCommand(CommandLine line, const Command& command);
 Action TraceCommand(CommandLine line, const Command& command);

@@ -18,6 +18,7 @@ struct RecordingMeta {
   std::string platform;  // kernel and architecture
   std::string command;
   uint64_t process = 0;            // the command's; 0 if there is none or it is not known
+  bool whole_machine = false;      // system calls of all processes were recorded
   std::vector<std::string> notes;  // printed by the report
   bool operator==(const RecordingMeta&) const = default;
 };

@@ -95,12 +95,13 @@ KernelRecording& KernelRecording::operator=(KernelRecording&&) noexcept = defaul
 KernelRecording::~KernelRecording() = default;
 
 Result<KernelRecording> KernelRecording::Begin(const std::filesystem::path& directory,
-                                               const KernelEventsOptions& options) {
+                                               const KernelEventsOptions& options,
+                                               const TraceLimit& limit) {
   auto events = KernelEvents::Open(options);
   if (!events) return std::unexpected(events.error());
   std::vector<std::string> counters;
   for (const ptm::EventSpec& counter : options.counters) counters.push_back(counter.name);
-  auto writer = PacketWriter::Create(directory, events->processors(), counters);
+  auto writer = PacketWriter::Create(directory, events->processors(), counters, limit);
   if (!writer) return std::unexpected(writer.error());
   auto state = std::make_unique<State>(*std::move(events), *std::move(writer));
   state->events.AddTarget(static_cast<uint32_t>(getpid()));

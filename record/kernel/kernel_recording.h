@@ -23,10 +23,11 @@ struct KernelRecordingEnd {
 
 class KernelRecording {
  public:
-  // Begins to record to `directory`, which is made. This process is a target until Observe is
-  // called, so that a child which it makes is one from the first instruction.
+  // Begins to record to `directory`, which is made. This process is a target until RemoveSelf is
+  // called, so that a child which it makes is one from its first instruction on.
   static Result<KernelRecording> Begin(const std::filesystem::path& directory,
-                                       const KernelEventsOptions& options);
+                                       const KernelEventsOptions& options,
+                                       const TraceLimit& limit = {});
   KernelRecording(KernelRecording&&) noexcept;
   KernelRecording& operator=(KernelRecording&&) noexcept;
   ~KernelRecording();

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kPacketBytes = 1 << 20;
-constexpr uint64_t kNanos = 1'000'000'000;
+constexpr uint64_t kNanosPerSecond = 1'000'000'000;
 
 // Other programs find the whole file or none.
 Result<void> WriteFile(const fs::path& path, std::string_view text) {
@@ -50,11 +50,12 @@ std::string Metadata(const uint8_t* uuid, const std::vector<std::string>& counte
   timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   const uint64_t unix_time =
-      static_cast<uint64_t>(now.tv_sec) * kNanos + static_cast<uint64_t>(now.tv_nsec);
+      static_cast<uint64_t>(now.tv_sec) * kNanosPerSecond + static_cast<uint64_t>(now.tv_nsec);
   const uint64_t offset = unix_time - static_cast<uint64_t>(MonotonicNanos());
   std::string text = JPROF_EVENTS_TYPES;
   text += fmt::sprintf(JPROF_EVENTS_TRACE, UuidText(uuid));
-  text += fmt::sprintf(JPROF_EVENTS_CLOCK, kNanos, offset / kNanos, offset % kNanos);
+  text += fmt::sprintf(JPROF_EVENTS_CLOCK, kNanosPerSecond, offset / kNanosPerSecond,
+                       offset % kNanosPerSecond);
   text += "env {\n  tracer_name = \"jprof\";\n  tracer_major = 1;\n";
   for (size_t i = 0; i < counters.size(); ++i)
     text += fmt::format("  counter_{} = \"{}\";\n", i, counters[i]);
@@ -65,8 +66,10 @@ std::string Metadata(const uint8_t* uuid, const std::vector<std::string>& counte
 }  // namespace
 
 Result<PacketWriter> PacketWriter::Create(const fs::path& directory, uint32_t processors,
-                                          const std::vector<std::string>& counters) {
+                                          const std::vector<std::string>& counters,
+                                          const TraceLimit& limit) {
   PacketWriter writer;
+  writer.limit_ = limit;
   writer.directory_ = directory;
   writer.streams_.resize(processors);
   std::error_code failed;
@@ -115,12 +118,37 @@ Result<void> PacketWriter::WritePacket(uint32_t processor, uint64_t lost) {
   name.copy(head.thread_name, sizeof head.thread_name - 1);
   std::string packet(reinterpret_cast<const char*>(&head), sizeof head);
   packet += stream.bytes;
-  auto written =
-      WriteFile(directory_ / fmt::format("processor-{}-{}", processor, stream.number++), packet);
-  if (!written) dropped_ += stream.records;
+  const bool has_room = MakeRoom(processor, packet.size());
+  auto written = has_room ? WriteFile(PathOf(processor, stream.number), packet) : Result<void>();
+  if (has_room && written) {
+    ++stream.number;
+    stream.sizes.push_back(packet.size());
+    stream.written += packet.size();
+  } else {
+    dropped_ += stream.records;
+  }
   stream.bytes.clear();
   stream.records = 0;
   return written;
+}
+
+bool PacketWriter::MakeRoom(uint32_t processor, uint64_t bytes) {
+  Stream& stream = streams_[processor];
+  const uint64_t most = limit_.bytes / streams_.size();
+  if (limit_.mode == TraceLimitMode::kContinuous) return true;
+  if (limit_.mode == TraceLimitMode::kNormal) return stream.written + bytes <= most;
+  while (!stream.sizes.empty() && stream.written + bytes > most) {
+    std::error_code ignored;
+    const auto oldest = stream.number - static_cast<uint32_t>(stream.sizes.size());
+    fs::remove(PathOf(processor, oldest), ignored);
+    stream.written -= stream.sizes.front();
+    stream.sizes.pop_front();
+  }
+  return true;
+}
+
+fs::path PacketWriter::PathOf(uint32_t processor, uint32_t number) const {
+  return directory_ / fmt::format("processor-{}-{}", processor, number);
 }
 
 }  // namespace jprof::record

@@ -354,7 +354,8 @@ Result<void> PrintUtilisation(model::RecordedEvents& events, const Options& opti
     const auto sums = model::SumProcessors(stretches, begin, end);
     for (uint32_t i = 0; i < sums.size(); ++i) {
       if (sums[i].total() != 0)
-        writer->Row(columns.Of({begin, end, i, sums[i], stretches.has_calls}));
+        writer->Row(
+            columns.Of({begin, end, i, sums[i], stretches.has_calls && events.meta.whole_machine}));
     }
   };
   for (uint64_t i = 0; i < kIntervals; ++i)
