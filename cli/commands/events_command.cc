@@ -1,5 +1,5 @@
 // `jprof events`: lists, searches and describes events that can be counted, and checks whether they
-// fit together. With a file, it is about the events that programs write (event_files.h).
+// fit together. With a file, it is about the events that programs write (cli/events/files.h).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "cli/commands/event_files.h"
+#include "cli/events/files.h"
 #include "cli/shared/choices.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/event_pattern.h"

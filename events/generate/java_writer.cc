@@ -169,8 +169,8 @@ constexpr char kAll[] = R"(
 )";
 
 constexpr char kEvent[] = R"(        static final jprof.events.Event {0} =
-            new jprof.events.Event("{1}", {2}, {3},
-{4});
+            new jprof.events.Event("{1}", {2}, {3}, {4},
+{5});
 )";
 
 constexpr char kProvider[] = R"(        static final jprof.events.Provider PROVIDER =
@@ -189,8 +189,9 @@ void AllEvents(const Specification& specification, std::string& out) {
   std::string names;
   for (const NamedEvent& event : NamedEvents(specification)) {
     const std::string constant = UpperCase(event.joined);
-    out += fmt::format(kEvent, constant, event.full_name, static_cast<int32_t>(event.id),
-                       static_cast<int>(event.event.level), JavaText(TsdlOf(event), kIndent));
+    out += fmt::format(kEvent, constant, event.full_name, event.event.version,
+                       static_cast<int32_t>(event.id), static_cast<int>(event.event.level),
+                       JavaText(TsdlOf(event), kIndent));
     names += ", " + constant;
   }
   out += fmt::format(kProvider, specification.name, JavaText(specification.text, kIndent), names);

@@ -38,6 +38,7 @@ typedef struct {
   jprof_events_mode mode;
   uint32_t packet_bytes; /* 0: 256 KiB; a multiple of 64 KiB, at most 1 GiB */
   uint32_t packets;      /* of each thread; 0: 8; at least 2 */
+  uint8_t no_control;    /* 1: there is no thread that serves `jprof ctl` */
 } jprof_events_options;
 
 /* Creates the directory of a trace, and sets each event to the level of its specification. Null

@@ -62,8 +62,7 @@ static void print_clock(FILE* file) {
           (unsigned long long)(1 + 100000000000u / measured));  // each reading is within 50 ns
 }
 
-// Prints the events in the order of their statistics, each once.
-static void print_each(FILE* file, void (*print)(FILE*, const jprof_events_event*)) {
+void jprof_events_print_each(FILE* file, void (*print)(FILE*, const jprof_events_event*)) {
   for (uint64_t index = 0; index < jprof_events_registered; ++index) {
     const jprof_events_event* found = NULL;
     for (jprof_events_provider* one = jprof_events_providers; one != NULL; one = one->next)
@@ -88,7 +87,7 @@ static void print_metadata(FILE* file) {
   fprintf(file, JPROF_EVENTS_TRACE, uuid);
   print_clock(file);
   fputs(JPROF_EVENTS_STREAMS, file);
-  print_each(file, print_event);
+  jprof_events_print_each(file, print_event);
 }
 
 static void print_name(FILE* file, const jprof_events_event* event) {
@@ -97,7 +96,7 @@ static void print_name(FILE* file, const jprof_events_event* event) {
 
 static void print_names(FILE* file) {
   fprintf(file, "epoch %u\n", jprof_events_epoch);
-  print_each(file, print_name);
+  jprof_events_print_each(file, print_name);
 }
 
 // Readers find all of a file or none of it: it is renamed when it is complete. Names with a dot are

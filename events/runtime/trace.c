@@ -124,6 +124,7 @@ static int make_directories(const char* directory) {
 static void in_child(void) {
   set_all_levels(NULL, JPROF_EVENTS_OFF);
   memset(&jprof_events_self, 0, sizeof jprof_events_self);
+  jprof_events_forget_control();
   jprof_events_the_trace.directory[0] = 0;
   atomic_store(&jprof_events_the_trace.next_writer, 0);
   atomic_store(&jprof_events_the_trace.writers, NULL);
@@ -133,10 +134,11 @@ static void in_child(void) {
 
 static int open_locked(const char* directory, const jprof_events_options* options) {
   static int has_child_handler;
-  const jprof_events_options defaults = {JPROF_EVENTS_NORMAL, 0, 0};
+  const jprof_events_options defaults = {JPROF_EVENTS_NORMAL, 0, 0, 0};
+  if (options == NULL) options = &defaults;
   if (atomic_load(&jprof_events_the_trace.open) != kNever)
     return fail(directory, "this process has opened a trace before; it can open one");
-  if (check_options(options == NULL ? &defaults : options) != 0) return -1;
+  if (check_options(options) != 0) return -1;
   if (!has_child_handler && pthread_atfork(NULL, NULL, in_child) != 0)
     return fail(directory, "not enough memory");
   has_child_handler = 1;
@@ -151,6 +153,7 @@ static int open_locked(const char* directory, const jprof_events_options* option
   if (jprof_events_write_metadata() != 0) return fail(directory, strerror(errno));
   atomic_store(&trace->open, kOpen);
   set_all_levels(NULL, -1);
+  if (!options->no_control) jprof_events_begin_control();
   return 0;
 }
 
@@ -165,6 +168,7 @@ int jprof_events_open(const char* directory, const jprof_events_options* options
 void jprof_events_close(void) {
   pthread_mutex_lock(&jprof_events_lock);
   if (atomic_load(&jprof_events_the_trace.open) == kOpen) {
+    jprof_events_end_control();
     set_all_levels(NULL, JPROF_EVENTS_OFF);
     jprof_events_write_metadata();  // if it fails, the first ones remain
     atomic_store(&jprof_events_the_trace.open, kClosed);

@@ -112,9 +112,21 @@ static void read_back(void) {
   printf(" %zu\n", shop_orders_nothing_read(bytes, sizeof bytes, &other));
 }
 
+// Writes events whenever it is told to by a line, until it is told to end.
+static void told(void) {
+  char line[100];
+  while (fgets(line, sizeof line, stdin) != NULL) {
+    if (strcmp(line, "orders\n") == 0) orders(NULL);
+    printf("done\n");
+    fflush(stdout);
+  }
+}
+
 int main(int argc, char** argv) {
   if (argc < 5) return 2;
-  jprof_events_options options = {(jprof_events_mode)atoi(argv[2]), 65536, (uint32_t)atoi(argv[3])};
+  jprof_events_options options = {.mode = (jprof_events_mode)atoi(argv[2]),
+                                  .packet_bytes = 65536,
+                                  .packets = (uint32_t)atoi(argv[3])};
   const char* what = argv[4];
   count = argc > 5 ? atoi(argv[5]) : 0;
   orders(NULL);  // off
@@ -122,13 +134,15 @@ int main(int argc, char** argv) {
     fprintf(stderr, "%s\n", jprof_events_error());
     return 1;
   }
-  if (strcmp(what, "levels") != 0) jprof_events_set_level("*", JPROF_EVENTS_LOG);
+  if (strcmp(what, "levels") != 0 && strcmp(what, "told") != 0)
+    jprof_events_set_level("*", JPROF_EVENTS_LOG);
   if (strcmp(what, "threads") == 0) threads();
   if (strcmp(what, "extremes") == 0) extremes();
   if (strcmp(what, "levels") == 0) levels();
   if (strcmp(what, "signals") == 0) signals();
   if (strcmp(what, "forks") == 0) forks(argv[1]);
   if (strcmp(what, "read") == 0) read_back();
+  if (strcmp(what, "told") == 0) told();
   if (strcmp(what, "killed") == 0) {
     threads();
     orders(NULL);

@@ -1,4 +1,4 @@
-#include "cli/commands/event_files.h"
+#include "cli/events/files.h"
 
 #include <fmt/format.h>
 

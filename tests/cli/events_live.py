@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Tests what happens to the events of a program while it runs: `jprof ctl PID events`.
+
+  events_live.py JPROF SOURCE_ROOT LIBRARY CC CXX
+
+Without a JDK, what requires it is skipped.
+"""
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import unittest
+
+from event_programs import (JAR, JPROF, NORMAL, SOURCES, Programs, logged, run, shown)
+
+BEGIN, END = "shop::orders::order_begin", "shop::orders::order_end"
+
+
+class Live(Programs):
+    @contextlib.contextmanager
+    def told(self, name, *command):
+        """Runs a program that writes 5 orders when it is told to: (its trace, process, tell)."""
+        trace = self.path(name)
+        command = [*(command or [self.program]), trace, NORMAL, "4", "told", "5"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True) as process:
+            def tell(line="orders"):
+                process.stdin.write(line + "\n")
+                process.stdin.flush()
+                self.assertEqual(process.stdout.readline(), "done\n")
+            try:
+                tell("open")
+                yield trace, process, tell
+            finally:
+                process.stdin.close()
+                process.wait(60)
+
+    def levels(self, program):
+        lines = run(JPROF, "ctl", program, "events").stdout.splitlines()
+        self.assertEqual(lines[0].split(), ["EVENT", "VERSION", "LEVEL"])
+        return {line.split()[0]: line.split()[2] for line in lines[1:]}
+
+    def controlled(self, trace, process, tell):
+        """What holds for programs in every language."""
+        pid = str(process.pid)
+        self.assertIn(f"{pid:<8} events={trace}\n", run(JPROF, "ctl").stdout)
+        self.assertEqual(self.levels(pid), {
+            BEGIN: "log", END: "statistics", "shop::orders::everything": "off",
+            "shop::orders::nothing": "off"})
+        said = run(JPROF, "ctl", pid, "events", "shop::*=off", END + "=log+statistics").stdout
+        self.assertEqual(said, f"shop::*: 4 off\n{END}: 1 log+statistics\n")
+        self.assertEqual(self.levels(trace)[END], "log+statistics")
+        tell()
+        rows = {one["event"]: one for one in shown(trace)["events"]}
+        self.assertEqual((rows[END]["logged"], rows[END]["count"]), (5, 5))
+        self.assertNotIn(BEGIN, rows)
+        said = run(JPROF, "ctl", trace, "events", "reset").stdout
+        self.assertEqual(said, "statistics begin again\n")
+        tell()
+        rows = {one["event"]: one for one in shown(trace)["events"]}
+        self.assertEqual((rows[END]["logged"], rows[END]["count"]), (10, 5))
+
+    def refused(self, status, arguments, *texts):
+        said = run(JPROF, "ctl", *arguments, status=status).stderr
+        for text in texts:
+            self.assertIn(text, said)
+
+    def test_control(self):
+        with self.told("control") as (trace, process, tell):
+            self.controlled(trace, process, tell)
+            pid = str(process.pid)
+            self.refused(2, [pid, "events", "none=log"], "no event of", "'none'")
+            self.refused(2, [pid, "events", "shop::*"], "is not PATTERN=LEVEL")
+            self.refused(2, [pid, "events", "shop::*=on"], "levels are off, statistics, log")
+            self.refused(2, ["events"], "events requires a process: jprof ctl PID events")
+            self.refused(2, [pid, "status", "shop::*=log"], "is one argument too many")
+            self.assertTrue(os.path.exists(trace + "/.jprof-control"))
+            process.send_signal(signal.SIGSTOP)
+            self.refused(1, [trace, "events", "--timeout", "0.2"], "did not answer within 0.2 s")
+            process.send_signal(signal.SIGCONT)
+        self.assertFalse(os.path.exists(trace + "/.jprof-control"))  # closed
+        self.refused(2, [trace, "events"], "is not the trace of a running program")
+        self.refused(2, [pid, "events"], f"process {pid} has no open trace of events")
+        self.assertEqual(logged(trace)[END], 10)
+
+    def test_control_of_a_killed_program(self):
+        with self.told("killed") as (trace, process, tell):
+            tell()
+            process.kill()
+            process.wait()
+            self.refused(2, [trace, "events"], "is not the trace of a running program")
+
+    @unittest.skipUnless(os.geteuid() == 0, "requires root, who can become another user")
+    def test_control_by_another_user(self):
+        with self.told("other") as (trace, _, tell):
+            os.chmod(self.folder, 0o755)
+            os.chmod(trace, 0o777)
+            os.chmod(trace + "/.jprof-control", 0o777)
+            copied = shutil.copy(JPROF, self.path("jprof"))
+            done = run(copied, "ctl", trace, "events", "shop::*=off", status=1,
+                       user=65534, group=65534, extra_groups=[])
+            self.assertIn("only its user controls it", done.stderr)
+            tell()
+            self.assertEqual(logged(trace), {BEGIN: 5})
+
+    def test_control_of_java(self):
+        if shutil.which("javac") is None or not os.path.exists(JAR):
+            self.skipTest("a JDK with javac is not installed")
+        classes = self.path("classes")
+        run("javac", "--release", "17", "-cp", JAR, "-d", classes, self.path("ShopEvents.java"),
+            os.path.join(SOURCES, "Program.java"))
+        with self.told("java", "java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp",
+                       f"{JAR}:{classes}", "Program") as (trace, process, tell):
+            self.controlled(trace, process, tell)
+        self.assertFalse(os.path.exists(trace + "/.jprof-control"))
+
+
+unittest.main(verbosity=1)
