@@ -37,7 +37,9 @@ static int may_control(int client) {
 }
 
 static void print_level(FILE* reply, const jprof_events_event* event) {
-  fprintf(reply, "event %d %u %s\n", JPROF_EVENTS_LEVEL(*event), event->version, event->name);
+  fprintf(reply, "event %d %u %s\n",
+          JPROF_EVENTS_LEVEL(*event) & (JPROF_EVENTS_STATISTICS | JPROF_EVENTS_LOG), event->version,
+          event->name);
 }
 
 static int list(FILE* reply) {

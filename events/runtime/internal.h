@@ -71,6 +71,11 @@ int jprof_events_write_metadata(void);
 /* Prints the registered events in the order of their statistics, each once. Requires the lock. */
 void jprof_events_print_each(FILE* file, void (*print)(FILE*, const jprof_events_event*));
 
+/* Finds which consumers want an event. Requires the lock. */
+void jprof_events_choose_consumers(jprof_events_event* event);
+/* Disables all consumers, in a child. */
+void jprof_events_forget_consumers(void);
+
 /* Begins to serve the socket in the trace's directory, or does nothing if that fails. */
 void jprof_events_begin_control(void);
 void jprof_events_end_control(void);

@@ -30,7 +30,8 @@ static int fail(const char* what, const char* why) {
 
 static void set_level(jprof_events_event* event, int level) {
   if (event->statistics == JPROF_EVENTS_REFUSED) level = JPROF_EVENTS_OFF;
-  __atomic_store_n(&event->level, (uint8_t)level, __ATOMIC_RELEASE);
+  const uint8_t callback = event->level & JPROF_EVENTS_CALLBACK;
+  __atomic_store_n(&event->level, (uint8_t)level | callback, __ATOMIC_RELEASE);
 }
 
 // Sets the levels of a provider's events; a negative one is that of the specification. A null
@@ -75,6 +76,7 @@ void jprof_events_register(jprof_events_provider* provider) {
   for (uint32_t i = 0; i < provider->event_count; ++i) {
     jprof_events_event* event = provider->events[i];
     event->statistics = place_of(event);
+    jprof_events_choose_consumers(event);
     if (event->statistics == JPROF_EVENTS_REFUSED || find_id(event->id) != NULL) continue;
     event->statistics += added++ * sizeof(jprof_events_statistics);
   }
@@ -122,6 +124,7 @@ static int make_directories(const char* directory) {
 // The child shares the mapped files of its parent, but must not write to them. Only the thread that
 // forked exists; the lock may be held by one that does not.
 static void in_child(void) {
+  jprof_events_forget_consumers();
   set_all_levels(NULL, JPROF_EVENTS_OFF);
   memset(&jprof_events_self, 0, sizeof jprof_events_self);
   jprof_events_forget_control();

@@ -104,6 +104,17 @@ class Live(Programs):
             tell()
             self.assertEqual(logged(trace), {BEGIN: 5})
 
+    def test_consumers(self):
+        trace = self.path("consumers")
+        said = run(self.program, trace, NORMAL, "4", "consumers", "5").stdout
+        self.assertEqual(said.splitlines(), [
+            "numbers 5 10", "of no thread 0 0", "of no calling context 0 0", "disabled 5 10",
+            "of a processor 5 10", "reset 5 20", "pairs 5 5", "without begin 1 1",
+            "of threads 16 15", "child 0 on 0"])
+        # The events were logged beside, until their level was off; those of callbacks were not.
+        self.assertEqual(logged(trace), {BEGIN: 10, END: 10, "shop::orders::nothing": 10})
+        self.assertEqual(shown(trace)["discarded"], 5 + 5)
+
     def test_control_of_java(self):
         if shutil.which("javac") is None or not os.path.exists(JAR):
             self.skipTest("a JDK with javac is not installed")

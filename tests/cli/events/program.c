@@ -112,6 +112,96 @@ static void read_back(void) {
   printf(" %zu\n", shop_orders_nothing_read(bytes, sizeof bytes, &other));
 }
 
+static void on_begin(void* data, const jprof_events_seen* seen) {
+  shop_orders_order_begin_record record;
+  if (shop_orders_order_begin_read(seen->bytes, seen->size, &record) != seen->size) exit(4);
+  *(uint64_t*)data += record.number;
+  shop_orders_nothing();                            // is discarded
+  if (jprof_events_enable(NULL, 0) != -1) exit(5);  // is refused
+}
+
+static void on_order(void* data, const jprof_events_seen* begin, const jprof_events_seen* end) {
+  shop_orders_order_begin_record from;
+  shop_orders_order_end_record to;
+  if (shop_orders_order_end_read(end->bytes, end->size, &to) != end->size) exit(6);
+  uint64_t* sums = data;
+  if (begin == NULL) {
+    __atomic_fetch_add(sums + 1, 1, __ATOMIC_RELAXED);
+    return;
+  }
+  if (shop_orders_order_begin_read(begin->bytes, begin->size, &from) != begin->size) exit(7);
+  if (from.number != to.number) exit(8);
+  __atomic_fetch_add(sums, 1, __ATOMIC_RELAXED);
+}
+
+static void print_calls(const char* what, const jprof_events_consumer* consumer, uint64_t value) {
+  printf("%s %llu %llu\n", what, (unsigned long long)jprof_events_consumed(consumer),
+         (unsigned long long)value);
+}
+
+// What callbacks get, with the trace open and orders at the level log.
+static void consumers(void) {
+  uint64_t numbers = 0, pairs[2] = {0, 0}, others = 0;
+  const jprof_events_consumer_options on_begins = {
+      .pattern = "*::order_begin", .on_event = on_begin, .data = &numbers};
+  const jprof_events_consumer_options on_pairs = {
+      .pattern = "shop::orders::order", .on_pair = on_order, .data = pairs};
+  const jprof_events_consumer_options of_nobody = {.pattern = "*::order_begin",
+                                                   .on_event = on_begin,
+                                                   .data = &others,
+                                                   .contexts = JPROF_EVENTS_THREAD,
+                                                   .thread = 1};
+  const jprof_events_consumer_options of_processor = {
+      .pattern = "*::order_begin",
+      .on_event = on_begin,
+      .data = &others,
+      .contexts = JPROF_EVENTS_PROCESSOR | JPROF_EVENTS_PROCESS,
+      .processor = 1,
+      .process = (uint32_t)getpid()};
+  const jprof_events_consumer_options of_calls = {
+      .pattern = "*", .on_event = on_begin, .contexts = JPROF_EVENTS_CALLING_CONTEXT};
+  const jprof_events_consumer_options none = {.pattern = "*"};
+  if (jprof_events_consume(&none) != NULL) exit(9);
+  jprof_events_consumer* first = jprof_events_consume(&on_begins);
+  jprof_events_consumer* nobody = jprof_events_consume(&of_nobody);
+  jprof_events_consumer* calls = jprof_events_consume(&of_calls);
+  orders(NULL);
+  print_calls("numbers", first, numbers);
+  print_calls("of no thread", nobody, others);
+  print_calls("of no calling context", calls, 0);
+  jprof_events_end_consumer(nobody);
+  jprof_events_end_consumer(calls);
+  jprof_events_enable(first, 0);
+  jprof_events_consumer* processor = jprof_events_consume(&of_processor);
+  orders(NULL);
+  print_calls("disabled", first, numbers);
+  print_calls("of a processor", processor, others);
+  jprof_events_end_consumer(processor);
+  jprof_events_enable(first, 1);
+  jprof_events_reset_consumer(first);
+  jprof_events_consumer* second = jprof_events_consume(&on_pairs);
+  jprof_events_set_level("*", JPROF_EVENTS_OFF);
+  orders(NULL);
+  print_calls("reset", first, numbers);
+  print_calls("pairs", second, pairs[0]);
+  shop_orders_order_begin(1, 7, "open", SHOP_ORDERS_ORDER_BEGIN_KIND_CARD);
+  jprof_events_reset_consumer(second);
+  shop_orders_order_end(7, 1, 1);
+  print_calls("without begin", second, pairs[1]);
+  jprof_events_end_consumer(first);
+  pairs[0] = pairs[1] = 0;
+  threads();
+  print_calls("of threads", second, pairs[0] + pairs[1]);
+  if (fork() == 0) {
+    orders(NULL);
+    _exit(shop_orders_order_begin_is_on() || jprof_events_consumed(second) != 3u * count + 1);
+  }
+  int status = 0;
+  wait(&status);
+  jprof_events_end_consumer(second);
+  printf("child %d on %d\n", status, shop_orders_order_begin_is_on());
+}
+
 // Writes events whenever it is told to by a line, until it is told to end.
 static void told(void) {
   char line[100];
@@ -143,6 +233,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "forks") == 0) forks(argv[1]);
   if (strcmp(what, "read") == 0) read_back();
   if (strcmp(what, "told") == 0) told();
+  if (strcmp(what, "consumers") == 0) consumers();
   if (strcmp(what, "killed") == 0) {
     threads();
     orders(NULL);
