@@ -1,17 +1,22 @@
 #include "cli/events/files.h"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
-#include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <map>
+#include <thread>
 
+#include "cli/events/record_line.h"
+#include "cli/events/table.h"
 #include "cli/shared/choices.h"
-#include "cli/shared/json_output.h"
 #include "cli/shared/usage_error.h"
 #include "events/generate/generate.h"
+#include "events/read/follow.h"
 #include "events/read/trace.h"
 #include "events/spec/identity.h"
 #include "events/spec/read_specification.h"
@@ -42,72 +47,22 @@ Result<std::string> ReadKept(const std::string& path) {
   return text;
 }
 
-struct Shown {
-  uint64_t logged = 0;
-  const events::Summary* statistics = nullptr;
-};
-
-// By name; two versions of an event are two rows.
-using Rows = std::map<std::pair<std::string, uint32_t>, Shown>;
-
-Rows RowsOf(events::Trace& trace) {
-  Rows rows;
-  std::map<uint32_t, Shown> by_id;
-  events::VisitRecords(trace,
-                       [&](const events::Record& record) { ++by_id[record.event.id].logged; });
-  for (const auto& [id, summary] : trace.statistics) by_id[id].statistics = &summary;
-  for (const auto& [id, shown] : by_id) {
-    const auto known = trace.events.find(id);
-    if (known != trace.events.end())
-      rows[{known->second.full_name, known->second.event.version}] = shown;
-  }
-  return rows;
+Result<EventGroups> ChooseGroups(const std::string& by) {
+  if (by.empty()) return EventGroups::kNone;
+  const auto chosen = Choose("--by", by, {"process", "thread"});
+  if (!chosen) return std::unexpected(chosen.error());
+  return *chosen == 0 ? EventGroups::kProcess : EventGroups::kThread;
 }
 
-double Mean(const events::Summary& summary) {
-  return static_cast<double>(summary.sum) / static_cast<double>(summary.count);
-}
-
-Result<void> PrintJson(const events::Trace& trace, const Rows& rows) {
-  return PrintIndentedJson([&](reports::JsonWriter& json) {
-    json.StartObject();
-    json.Member("discarded", trace.discarded);
-    json.Member("damaged_files", trace.damages.packets);
-    json.Key("events");
-    json.StartArray();
-    for (const auto& [event, shown] : rows) {
-      json.StartObject();
-      json.Member("event", event.first);
-      json.Member("version", event.second);
-      json.Member("logged", shown.logged);
-      if (shown.statistics != nullptr) {
-        json.Member("count", shown.statistics->count);
-        json.Member("sum", shown.statistics->sum);
-        json.Member("min", shown.statistics->min);
-        json.Member("max", shown.statistics->max);
-        DecimalMember("mean", Mean(*shown.statistics), json);
-      }
-      json.EndObject();
-    }
-    json.EndArray();
-    json.EndObject();
-  });
-}
-
-void PrintText(const Rows& rows) {
-  size_t width = 5;
-  for (const auto& [event, shown] : rows) width = std::max(width, event.first.size());
-  fmt::print(
-      "{:<{}}  VERSION      LOGGED     COUNTED           SUM          MIN          MAX"
-      "         MEAN\n",
-      "EVENT", width);
-  for (const auto& [event, shown] : rows) {
-    fmt::print("{:<{}}  {:>7} {:>11}", event.first, width, event.second, shown.logged);
-    if (const events::Summary* s = shown.statistics)
-      fmt::print(" {:>11} {:>13} {:>12} {:>12} {:>12.1f}", s->count, s->sum, s->min, s->max,
-                 Mean(*s));
-    fmt::print("\n");
-  }
+void PrintLosses(uint64_t discarded, const events::Damages& damages) {
+  if (discarded != 0)
+    PrintError(
+        fmt::format("{} events were discarded: there was no room for them, or they "
+                    "interrupted others",
+                    discarded));
+  for (const std::string& one : damages.what) PrintError(one);
+  if (damages.files > damages.what.size())
+    PrintError(fmt::format("{} more files are damaged", damages.files - damages.what.size()));
 }
 
 }  // namespace
@@ -140,20 +95,41 @@ Result<int> CheckEvents(const std::string& specification, const EventFilesArgume
 Result<int> ShowEvents(const std::string& trace, const EventFilesArguments& arguments) {
   const auto format = Choose("--format", arguments.format, {"text", "json"});
   if (!format) return std::unexpected(format.error());
+  const auto groups = ChooseGroups(arguments.by);
+  if (!groups) return std::unexpected(groups.error());
   auto opened = events::OpenTrace(trace);
   if (!opened) return std::unexpected(opened.error());
-  const Rows rows = RowsOf(*opened);
+  const EventRows rows = CountEvents(*opened, *groups);
   if (*format == 1) {
-    if (auto printed = PrintJson(*opened, rows); !printed) return std::unexpected(printed.error());
+    if (auto printed = PrintEventsJson(*opened, rows, *groups); !printed)
+      return std::unexpected(printed.error());
   } else {
-    PrintText(rows);
+    PrintEventsText(rows, *groups);
   }
-  if (opened->discarded != 0)
-    PrintError(
-        fmt::format("{} events were discarded: there was no room for them, or they "
-                    "interrupted others",
-                    opened->discarded));
-  for (const std::string& one : opened->damages.what) PrintError(one);
+  PrintLosses(opened->discarded, opened->damages);
+  return 0;
+}
+
+Result<int> FollowEvents(const std::string& trace, const EventFilesArguments& arguments) {
+  const auto format = Choose("--format", arguments.format, {"text", "json"});
+  if (!format) return std::unexpected(format.error());
+  auto opened = events::Follower::Open(trace);
+  if (!opened) return std::unexpected(opened.error());
+  for (bool ended = false; !ended;) {
+    ended = opened->HasEnded();
+    opened->Read([&](const events::Record& record, events::UnixTime time) {
+      if (!arguments.event.empty() &&
+          fnmatch(arguments.event.c_str(), record.event.full_name.c_str(), FNM_NOESCAPE) != 0)
+        return;
+      fmt::print("{}\n", *format == 1 ? JsonLine(record, time) : TextLine(record, time));
+    });
+    if (fflush(stdout) != 0) return Fail("standard output: {}", strerror(errno));
+    if (!ended) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  PrintLosses(opened->discarded(), opened->damages());
+  if (opened->overwritten() != 0)
+    PrintError(fmt::format("{} packets or more were overwritten before they were read",
+                           opened->overwritten()));
   return 0;
 }
 

@@ -45,8 +45,10 @@ typedef struct jprof_events_statistics_file {
   uint64_t reserved[3];
 } jprof_events_statistics_file;
 
+enum { JPROF_EVENTS_NEVER, JPROF_EVENTS_OPEN, JPROF_EVENTS_CLOSED };
+
 typedef struct {
-  _Atomic int open;
+  _Atomic int open;         /* one of the above */
   char directory[PATH_MAX]; /* absolute */
   jprof_events_mode mode;
   uint32_t packet_bytes, packets;

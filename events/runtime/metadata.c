@@ -57,9 +57,10 @@ static void print_clock(FILE* file) {
   fprintf(file,
           "env {\n  tracer_name = \"jprof\";\n  tracer_major = 1;\n  process = %ld;\n"
           "  clock_begin_ticks = \"%llu\";\n  clock_begin_monotonic = \"%llu\";\n"
-          "  clock_error_ppb = %llu;\n};\n\n",
+          "  clock_error_ppb = %llu;\n  closed = %d;\n};\n\n",
           (long)getpid(), (unsigned long long)begin.ticks, (unsigned long long)begin.monotonic,
-          (unsigned long long)(1 + 100000000000u / measured));  // each reading is within 50 ns
+          (unsigned long long)(1 + 100000000000u / measured),  // each reading is within 50 ns
+          atomic_load(&jprof_events_the_trace.open) == JPROF_EVENTS_CLOSED);
 }
 
 void jprof_events_print_each(FILE* file, void (*print)(FILE*, const jprof_events_event*)) {

@@ -46,8 +46,8 @@ def counts_of(lines):
     return collections.Counter(re.search(r"(\w+::\w+::\w+): ", line).group(1) for line in lines)
 
 
-def shown(trace):
-    return json.loads(run(JPROF, "events", "show", trace, "--format", "json").stdout)
+def shown(trace, *options):
+    return json.loads(run(JPROF, "events", "show", trace, "--format", "json", *options).stdout)
 
 
 def logged(trace):

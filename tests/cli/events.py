@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import unittest
 
 from event_programs import (CC, CONTINUOUS, CXX, JAR, JPROF, LANGUAGES, LIBRARY, NORMAL, ROOT,
@@ -142,9 +143,62 @@ class Events(Programs):
             file.write(b"none")
         done = run(JPROF, "events", "show", trace, "--format", "json")
         self.assertEqual(json.loads(done.stdout)["damaged_files"], 2)
+        self.assertGreater(json.loads(done.stdout)["unread_bytes"], 100 * 20)
         self.assertEqual(set(logged(trace).values()), {100})
-        self.assertIn(packets[0] + ": has another size than it says", done.stderr)
+        self.assertIn(packets[0] + ": from byte 104 on, ", done.stderr)
+        self.assertIn(" bytes cannot be read: the packet ends within a record of "
+                      "shop::orders::order_begin", done.stderr)
         self.assertIn(packets[1] + ": is not a packet of events", done.stderr)
+
+    def test_damaged_records_are_named_with_their_place(self):
+        trace, _ = self.trace(NORMAL, 2, "threads", 100)
+        with open(os.path.join(trace, "thread-0-0"), "r+b") as file:
+            head = file.read(104)
+            first = 12 + 4 + 8 + 3 + 1  # an order_begin
+            file.seek(104 + first + 8)
+            file.write(b"none")  # the id of the second record
+            bits = int.from_bytes(head[48:56], "little")
+        said = run(JPROF, "events", "show", trace).stderr
+        self.assertEqual(said, f"jprof: {trace}/thread-0-0: from byte {104 + first} on, "
+                         f"{bits // 8 - 104 - first} bytes cannot be read: no specification of "
+                         "the trace has an event with the id 656e6f6e\n")
+
+    def test_hostile_traces(self):
+        trace, _ = self.trace(NORMAL, 2, "threads", 50)
+
+        def said(*changes):
+            for name, change in changes:
+                os.rename(os.path.join(trace, name), self.path("aside"))
+                change(os.path.join(trace, name))
+            try:
+                done = subprocess.run([JPROF, "events", "show", trace], capture_output=True,
+                                      text=True, timeout=60)
+                self.assertIn(done.returncode, (0, 1))
+                return done.stderr
+            finally:
+                for name, _ in changes:
+                    if os.path.lexists(os.path.join(trace, name)):
+                        os.remove(os.path.join(trace, name))
+                    os.rename(self.path("aside"), os.path.join(trace, name))
+
+        def link_to_itself(path):
+            os.symlink(path, path)
+
+        self.assertEqual(said(), "")
+        self.assertIn("specifications/shop.xml: is no regular file",
+                      said(("specifications/shop.xml", os.mkfifo)))
+        self.assertIn("is no regular file", said(("specifications/shop.xml", link_to_itself)))
+        self.assertIn("metadata: is missing: other tools cannot read",
+                      said(("metadata", lambda _: None)))
+        self.assertIn("thread-0-0: is not a packet", said(("thread-0-0", os.mkfifo)))
+        self.assertIn("statistics/events: is missing or empty",
+                      said(("statistics/events", os.mkfifo)))
+        os.mkfifo(os.path.join(trace, "specifications", "other.xml"))  # the events are known
+        os.mkfifo(os.path.join(trace, "statistics", "thread-9"))
+        more = said()
+        self.assertIn("other.xml: is no regular file", more)
+        self.assertIn("statistics/thread-9: is not a file of statistics", more)
+        self.assertEqual(set(logged(trace).values()), {150})
 
     def test_cpp(self):
         program = self.path("program_cpp")

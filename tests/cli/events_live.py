@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
-"""Tests what happens to the events of a program while it runs: `jprof ctl PID events`.
+"""Tests what happens to the events of a program while it runs: `jprof ctl PID
+events`, consumers, `jprof events follow`; and who wrote them.
 
   events_live.py JPROF SOURCE_ROOT LIBRARY CC CXX
 
 Without a JDK, what requires it is skipped.
 """
 import contextlib
+import datetime
+import json
 import os
 import shutil
 import signal
 import subprocess
+import time
 import unittest
 
-from event_programs import (JAR, JPROF, NORMAL, SOURCES, Programs, logged, run, shown)
+from event_programs import (JAR, JPROF, NORMAL, SOURCES, WRAP, Programs, logged, run, shown)
 
 BEGIN, END = "shop::orders::order_begin", "shop::orders::order_end"
 
@@ -114,6 +118,69 @@ class Live(Programs):
         # The events were logged beside, until their level was off; those of callbacks were not.
         self.assertEqual(logged(trace), {BEGIN: 10, END: 10, "shop::orders::nothing": 10})
         self.assertEqual(shown(trace)["discarded"], 5 + 5)
+
+    def follow(self, trace, *options):
+        return self.enterContext(subprocess.Popen(
+            [JPROF, "events", "follow", trace, *options], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True))
+
+    def test_follow(self):
+        with self.told("follow") as (trace, process, tell):
+            run(JPROF, "ctl", trace, "events", "*=log")
+            follower = self.follow(trace)
+            ends = self.follow(trace, "--event", "*_end", "--format", "json")
+            tell()
+            lines = [follower.stdout.readline() for _ in range(15)]
+            self.assertRegex(lines[0], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z \d+/\d+ "
+                             r'shop::orders::order_begin processor=1 number=0 customer="me" '
+                             r"kind=card\n$")
+            self.assertRegex(lines[1], r"order_end number=0 duration=-2 stock=0\.5\n$")
+            self.assertIsNone(follower.poll())
+            tell()
+            self.assertEqual([line.split()[2] for line in lines],
+                             [follower.stdout.readline().split()[2] for _ in range(15)])
+        rest, warnings = follower.communicate(timeout=60)  # it ends with the program
+        self.assertEqual((rest, warnings, follower.returncode), ("", "", 0))
+        rows = [json.loads(line) for line in ends.communicate(timeout=60)[0].splitlines()]
+        self.assertEqual([row["fields"]["number"] for row in rows], [0, 1, 2, 3, 4] * 2)
+        self.assertEqual((rows[0]["event"], rows[0]["process"], rows[0]["version"]),
+                         (END, process.pid, 2))
+        self.assertLess(abs(datetime.datetime.fromisoformat(rows[0]["time"][:23] + "+00:00")
+                            .timestamp() - time.time()), 600)
+
+    def test_follow_a_ring(self):
+        trace = self.path("ring")
+        run(self.program, trace, WRAP, "2", "threads", "5000")
+        done = run(JPROF, "events", "follow", trace)
+        self.assertEqual(len(done.stdout.splitlines()), sum(logged(trace).values()))
+        times = [line.split()[0] for line in done.stdout.splitlines()]
+        self.assertEqual(times, sorted(times))
+
+    def test_follow_a_killed_program(self):
+        with self.told("follow-killed") as (trace, process, tell):
+            follower = self.follow(trace)
+            tell()
+            process.kill()
+            process.wait()
+            self.assertEqual(len(follower.communicate(timeout=60)[0].splitlines()), 5)
+
+    def test_by_thread(self):
+        trace = self.path("by-thread")
+        run(self.program, trace, NORMAL, "4", "levels-of-threads", "5")
+        rows = shown(trace, "--by", "thread")["events"]
+        ends = [row for row in rows if row["event"] == END]
+        self.assertEqual([(row["logged"], row["count"], row["sum"]) for row in ends],
+                         [(0, 5, 0)] * 3)
+        self.assertEqual(len({row["thread"] for row in ends}), 3)
+        self.assertEqual({row["thread_name"] for row in ends}, {"program"})
+        (row,) = [row for row in shown(trace, "--by", "process")["events"] if row["event"] == END]
+        self.assertEqual((row["count"], row["process"]), (15, ends[0]["process"]))
+        self.assertNotIn("thread", row)
+        text = run(JPROF, "events", "show", trace, "--by", "thread").stdout.splitlines()
+        self.assertTrue(text[0].startswith("PROCESS/THREAD"), text[0])
+        self.assertIn(f"{row['process']}/{ends[0]['thread']} program  ", "\n".join(text))
+        done = run(JPROF, "events", "show", trace, "--by", "processor", status=2)
+        self.assertIn("process", done.stderr)
 
     def test_control_of_java(self):
         if shutil.which("javac") is None or not os.path.exists(JAR):

@@ -224,9 +224,10 @@ int main(int argc, char** argv) {
     fprintf(stderr, "%s\n", jprof_events_error());
     return 1;
   }
-  if (strcmp(what, "levels") != 0 && strcmp(what, "told") != 0)
+  if (strcmp(what, "levels") != 0 && strcmp(what, "told") != 0 &&
+      strcmp(what, "levels-of-threads") != 0)
     jprof_events_set_level("*", JPROF_EVENTS_LOG);
-  if (strcmp(what, "threads") == 0) threads();
+  if (strcmp(what, "threads") == 0 || strcmp(what, "levels-of-threads") == 0) threads();
   if (strcmp(what, "extremes") == 0) extremes();
   if (strcmp(what, "levels") == 0) levels();
   if (strcmp(what, "signals") == 0) signals();

@@ -64,6 +64,13 @@ public final class Trace {
         closed = true;
         Control.end();
         EVENTS.values().forEach(event -> event.setLevel(Event.OFF));
+        try {
+            if (directory != null) {
+                writeMetadata();
+            }
+        } catch (IOException full) {
+            // The first ones remain.
+        }
     }
 
     /**
@@ -150,7 +157,7 @@ public final class Trace {
             write("specifications/" + provider.name() + ".xml", provider.specification());
         }
         StringBuilder names = new StringBuilder("epoch " + epoch + "\n");
-        StringBuilder metadata = new StringBuilder(Metadata.head(ID));
+        StringBuilder metadata = new StringBuilder(Metadata.head(ID, closed));
         for (Event event : inOrder()) {
             names.append(String.format("%08x %s%n", event.id, event.name));
             metadata.append('\n').append(event.metadata);
