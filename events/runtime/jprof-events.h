@@ -75,7 +75,8 @@ typedef struct {
 } jprof_events_summary;
 
 /* Sums up an event, layer::class::event, over all threads or, if `thread` is not 0, over the one
- * with this kernel's id. Returns 0, or -1 if there is no such event. */
+ * with this kernel's id. If there are several versions of it, that of the library which was loaded
+ * last. Returns 0, or -1 if there is no such event. */
 JPROF_EVENTS_API int jprof_events_summarise(const char* event, uint32_t thread,
                                             jprof_events_summary* summary);
 

@@ -118,10 +118,27 @@ static int write_file(const char* name, void (*print)(FILE*), const char* text) 
   return -1;
 }
 
+// Libraries may contain several versions of a specification. Returns the number of this one, or -1
+// if it is one that was registered before.
+static int number_of(const jprof_events_provider* provider) {
+  int number = 0;
+  for (const jprof_events_provider* one = provider->next; one != NULL; one = one->next) {
+    if (strcmp(one->name, provider->name) != 0) continue;
+    if (strcmp(one->specification, provider->specification) == 0) return -1;
+    if (number_of(one) >= 0) ++number;
+  }
+  return number;
+}
+
 int jprof_events_write_metadata(void) {
   for (jprof_events_provider* one = jprof_events_providers; one != NULL; one = one->next) {
     char name[64];
-    snprintf(name, sizeof name, "specifications/%.31s.xml", one->name);
+    const int number = number_of(one);
+    if (number < 0) continue;
+    if (number == 0)
+      snprintf(name, sizeof name, "specifications/%.31s.xml", one->name);
+    else
+      snprintf(name, sizeof name, "specifications/%.31s-%d.xml", one->name, number);
     if (write_file(name, NULL, one->specification) != 0) return -1;
   }
   if (write_file("statistics/events", print_names, NULL) != 0) return -1;

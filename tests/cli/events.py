@@ -267,6 +267,79 @@ class Events(Programs):
                          [0, 5, 0, -2, 2])
         self.assertEqual(said, "0\n0\n")
 
+    def wanted_of_readers(self):
+        """A trace of C with all events, and what the programs that read it print."""
+        trace, _ = self.trace(NORMAL, 2, "orders-and-extremes", 2)
+        orders = [line for number in range(2) for line in
+                  (f"begin 1 {number} [me] 7", f"end {number} {number - 2} 0.5", "nothing")]
+        return trace, orders + ["everything -1 -1 -1 -1 -128 -32768 -2147483648 "
+                                "-9223372036854775808 254 0"]
+
+    def test_readers_of_fortran(self):
+        if shutil.which("gfortran") is None:
+            self.skipTest("gfortran is not installed")
+        trace, wanted = self.wanted_of_readers()
+        program = self.path("read_f90")
+        run("gfortran", "-std=f2008", "-Wall", "-Werror", "-O1", "-J", self.folder,
+            self.path("shop_events.f90"), os.path.join(SOURCES, "read.f90"), *self.link(), "-o",
+            program)
+        said = run(program, os.path.join(trace, "thread-0-0")).stdout
+        self.assertEqual(said.splitlines(), wanted)
+
+    def test_readers_of_java(self):
+        if shutil.which("javac") is None or not os.path.exists(JAR):
+            self.skipTest("a JDK with javac is not installed")
+        trace, wanted = self.wanted_of_readers()
+        classes = self.path("readers")
+        run("javac", "--release", "17", "-Xlint:all", "-Werror", "-cp", JAR, "-d", classes,
+            self.path("ShopEvents.java"), os.path.join(SOURCES, "Read.java"))
+        java = ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", f"{JAR}:{classes}"]
+        self.assertEqual(run(*java, "Read", trace).stdout.splitlines(), wanted)
+        packet = os.path.join(trace, "thread-0-0")
+        with open(packet, "r+b") as file:  # the last record is not complete
+            head = file.read(104)
+            bits = int.from_bytes(head[48:56], "little") - 8
+            file.seek(48)
+            file.write(bits.to_bytes(8, "little"))
+        done = run(*java, "Read", trace, status=1)
+        self.assertEqual(done.stdout.splitlines(), wanted[:-1])
+        self.assertIn("IllegalStateException", done.stderr)
+
+    def test_versions_of_an_event(self):
+        """A library has the old version of an event, the program a new one with another field."""
+        old, new = self.path("old"), self.path("new")
+        spec = small_specification().replace(
+            'name="order_end" version="2"', 'name="order_end" version="3"').replace(
+            '<field name="stock"', '<field name="weight" type="uint16"><meaning>w</meaning></field>'
+            '\n      <field name="stock"')
+        self.write("newer.xml", spec)
+        run(JPROF, "events", "generate", self.spec, "--language", "c", "--out", old)
+        run(JPROF, "events", "generate", self.path("newer.xml"), "--language", "c", "--out", new)
+        library, program = self.path("libold.so"), self.path("versions")
+        rpath = "-Wl,-rpath," + os.path.dirname(LIBRARY)
+        run(CC, "-shared", "-fPIC", "-fvisibility=hidden", "-I", RUNTIME, "-I", old,
+            os.path.join(SOURCES, "old_version.c"), os.path.join(old, "shop_events.c"), LIBRARY,
+            rpath, "-o", library)
+        run(CC, "-I", RUNTIME, "-I", new, os.path.join(SOURCES, "new_version.c"),
+            os.path.join(new, "shop_events.c"), library, LIBRARY, rpath,
+            "-Wl,-rpath," + self.folder, "-o", program)
+        name = "shop::orders::order_end"
+        for what, counts in (("old", {2: 2}), ("new", {3: 3}), ("both", {2: 2, 3: 3})):
+            trace = self.path("versions-" + what)
+            run(program, trace, what)
+            self.assertEqual(sorted(os.listdir(os.path.join(trace, "specifications"))),
+                             ["shop-1.xml", "shop.xml"])
+            rows = shown(trace)["events"]
+            self.assertEqual({row["version"]: row["logged"] for row in rows}, counts)
+            self.assertEqual({row["event"] for row in rows}, {name})
+            self.assertEqual({row["version"]: row["sum"] for row in rows},
+                             {version: count * 10 * version for version, count in counts.items()})
+            lines = run(JPROF, "events", "follow", trace).stdout
+            self.assertEqual(lines.count("weight=7 stock=0.5\n"), counts.get(3, 0))
+            self.assertEqual(lines.count(" stock=0.25\n"), counts.get(2, 0))
+            printed, warnings = babeltrace(trace)
+            self.assertEqual((len(printed), warnings), (sum(counts.values()), ""))
+
     def test_documented_example(self):
         with open(os.path.join(ROOT, "docs", "EVENTS.md"), encoding="utf-8") as file:
             blocks = dict(re.findall(r"^```(\w+)\n(.*?)^```$", file.read(), re.M | re.S))

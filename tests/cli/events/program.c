@@ -228,7 +228,8 @@ int main(int argc, char** argv) {
       strcmp(what, "levels-of-threads") != 0)
     jprof_events_set_level("*", JPROF_EVENTS_LOG);
   if (strcmp(what, "threads") == 0 || strcmp(what, "levels-of-threads") == 0) threads();
-  if (strcmp(what, "extremes") == 0) extremes();
+  if (strcmp(what, "orders-and-extremes") == 0) orders(NULL);
+  if (strcmp(what, "extremes") == 0 || strcmp(what, "orders-and-extremes") == 0) extremes();
   if (strcmp(what, "levels") == 0) levels();
   if (strcmp(what, "signals") == 0) signals();
   if (strcmp(what, "forks") == 0) forks(argv[1]);

@@ -153,8 +153,17 @@ public final class Trace {
     }
 
     private static void writeMetadata() throws IOException {
+        Map<String, String> specifications = new HashMap<>(); // several versions may be loaded
         for (Provider provider : PROVIDERS) {
-            write("specifications/" + provider.name() + ".xml", provider.specification());
+            String name = provider.name();
+            for (int number = 1; specifications.containsKey(name); ++number) {
+                if (specifications.get(name).equals(provider.specification())) {
+                    break;
+                }
+                name = provider.name() + "-" + number;
+            }
+            specifications.put(name, provider.specification());
+            write("specifications/" + name + ".xml", provider.specification());
         }
         StringBuilder names = new StringBuilder("epoch " + epoch + "\n");
         StringBuilder metadata = new StringBuilder(Metadata.head(ID, closed));
