@@ -119,6 +119,10 @@ class Live(Programs):
         self.assertEqual(logged(trace), {BEGIN: 10, END: 10, "shop::orders::nothing": 10})
         self.assertEqual(shown(trace)["discarded"], 5 + 5)
 
+    def test_consumers_come_and_go(self):
+        done = run(self.program, self.path("churn"), NORMAL, "2", "churn", "50")
+        self.assertEqual(done.stdout, "1\n")
+
     def follow(self, trace, *options):
         return self.enterContext(subprocess.Popen(
             [JPROF, "events", "follow", trace, *options], stdout=subprocess.PIPE,

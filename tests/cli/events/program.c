@@ -202,6 +202,49 @@ static void consumers(void) {
   printf("child %d on %d\n", status, shop_orders_order_begin_is_on());
 }
 
+static int stop;
+
+static void* many_orders(void* unused) {
+  while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) orders(NULL);
+  return unused;
+}
+
+static void on_churn(void* data, const jprof_events_seen* seen) {
+  (void)seen;
+  if (__atomic_load_n((int*)data, __ATOMIC_RELAXED)) exit(10);
+}
+
+static void on_pair_churn(void* data, const jprof_events_seen* begin,
+                          const jprof_events_seen* end) {
+  (void)begin;
+  on_churn(data, end);
+}
+
+// Consumers come and go while threads write events: none is called after its end.
+static void churn(void) {
+  static int ended[300];
+  pthread_t thread[3];
+  for (int i = 0; i < 3; ++i) pthread_create(thread + i, NULL, many_orders, NULL);
+  uint64_t called = 0;
+  for (int i = 0; i < 300; ++i) {
+    const jprof_events_consumer_options options = {.pattern = "shop::orders::*",
+                                                   .on_event = i % 2 == 0 ? on_churn : NULL,
+                                                   .on_pair = i % 2 == 0 ? NULL : on_pair_churn,
+                                                   .data = ended + i};
+    jprof_events_consumer* consumer = jprof_events_consume(&options);
+    if (consumer == NULL) exit(11);
+    const struct timespec pause = {0, 100000};
+    nanosleep(&pause, NULL);
+    if (i % 3 == 0) jprof_events_reset_consumer(consumer);
+    called += jprof_events_consumed(consumer);
+    jprof_events_end_consumer(consumer);
+    __atomic_store_n(ended + i, 1, __ATOMIC_RELAXED);
+  }
+  __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+  for (int i = 0; i < 3; ++i) pthread_join(thread[i], NULL);
+  printf("%d\n", called > 0);
+}
+
 // Writes events whenever it is told to by a line, until it is told to end.
 static void told(void) {
   char line[100];
@@ -236,6 +279,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "read") == 0) read_back();
   if (strcmp(what, "told") == 0) told();
   if (strcmp(what, "consumers") == 0) consumers();
+  if (strcmp(what, "churn") == 0) churn();
   if (strcmp(what, "killed") == 0) {
     threads();
     orders(NULL);
