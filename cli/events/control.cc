@@ -16,7 +16,10 @@ Result<std::string> DirectoryOf(const std::string& program) {
   const auto pid = ParsePid(program, "jprof ctl");
   if (!pid) return std::unexpected(pid.error());
   const auto traces = events::LiveTraces(*pid);
-  if (!traces.empty()) return traces.front().directory;
+  if (traces.size() == 1) return traces.front().directory;
+  if (traces.size() > 1)
+    return WrongUse("process {} writes several traces: use jprof ctl {} events, or {}", *pid,
+                    traces[0].directory, traces[1].directory);
   return WrongUse(
       "process {0} has no open trace of events that can be controlled; `jprof ctl` lists those, "
       "and `jprof ctl TRACE events` finds one with a long path",

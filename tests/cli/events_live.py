@@ -13,6 +13,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
@@ -107,6 +108,31 @@ class Live(Programs):
             self.assertIn("only its user controls it", done.stderr)
             tell()
             self.assertEqual(logged(trace), {BEGIN: 5})
+
+    def test_without_control(self):
+        trace = self.path("uncontrolled")
+        command = [self.program, trace, NORMAL, "4", "told", "5", "without"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True) as process:
+            process.stdin.write("orders\n")
+            process.stdin.flush()
+            process.stdout.readline()
+            self.assertEqual(len(os.listdir(f"/proc/{process.pid}/task")), 1)
+            self.refused(2, [trace, "events"], "is not the trace of a running program")
+            process.stdin.close()
+        self.assertEqual(logged(trace), {BEGIN: 5})
+
+    def test_a_process_with_two_traces(self):
+        script = ("import os, socket, sys\nservers = []\nfor name in sys.argv[1:]:\n"
+                  "    os.mkdir(name)\n    servers.append(socket.socket(socket.AF_UNIX))\n"
+                  "    servers[-1].bind(name + '/.jprof-control')\n    servers[-1].listen()\n"
+                  "print(flush=True)\nsys.stdin.read()\n")
+        one, two = self.path("one"), self.path("two")
+        with subprocess.Popen([sys.executable, "-c", script, one, two], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE) as process:
+            process.stdout.readline()
+            self.refused(2, [str(process.pid), "events"], "writes several traces", one, two)
+            process.stdin.close()
 
     def test_consumers(self):
         trace = self.path("consumers")

@@ -1,4 +1,4 @@
-// Writes events of shop.xml: program DIRECTORY MODE PACKETS WHAT [COUNT]
+// Writes events of shop.xml: program DIRECTORY MODE PACKETS WHAT [COUNT [without control]]
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -259,7 +259,8 @@ int main(int argc, char** argv) {
   if (argc < 5) return 2;
   jprof_events_options options = {.mode = (jprof_events_mode)atoi(argv[2]),
                                   .packet_bytes = 65536,
-                                  .packets = (uint32_t)atoi(argv[3])};
+                                  .packets = (uint32_t)atoi(argv[3]),
+                                  .no_control = argc > 6};
   const char* what = argv[4];
   count = argc > 5 ? atoi(argv[5]) : 0;
   orders(NULL);  // off

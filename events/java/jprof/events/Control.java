@@ -59,14 +59,19 @@ final class Control implements Runnable {
 
     @Override
     public void run() {
-        while (server.isOpen()) {
-            try (SocketChannel client = server.accept()) {
-                if (mayControl(client)) {
-                    serve(client);
+        try {
+            while (true) {
+                SocketChannel client = server.accept();
+                try (client) {
+                    if (mayControl(client)) {
+                        serve(client);
+                    }
+                } catch (IOException | RuntimeException lost) {
+                    // That of another client may succeed.
                 }
-            } catch (IOException | RuntimeException lost) {
-                // That of another client may succeed.
             }
+        } catch (IOException | LinkageError closed) {
+            // The trace was closed, or the runtime has no module jdk.net.
         }
     }
 
