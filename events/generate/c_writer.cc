@@ -123,9 +123,6 @@ void DefineDeliver(const NamedEvent& event, std::string& out) {
   out += fmt::format("  unsigned char bytes_[JPROF_EVENTS_HEADER_BYTES + {}];\n",
                      MostBytes(event.fields));
   out += "  jprof_events_record record_ = {bytes_ + JPROF_EVENTS_HEADER_BYTES, 0};\n";
-  out +=
-      fmt::format("  if (JPROF_EVENTS_LEVEL({}_event) & JPROF_EVENTS_STATISTICS)\n", event.joined);
-  Count(event, "    ", out);
   Put(event, out);
   out += fmt::format(
       "  jprof_events_deliver(&{}_event, bytes_, (size_t)(record_.at - bytes_), {});\n}}\n",
@@ -144,14 +141,20 @@ std::string Meaning(const NamedEvent& event) {
                      pair->on.empty() ? 1 : 0, contexts);
 }
 
-// The level log has a function of its own, so that statistics alone need no stack.
+// The level log has a function of its own, so that statistics alone need no stack. It looks after
+// all combinations, so that log alone costs one comparison.
 void DefineLog(const NamedEvent& event, std::string& out) {
   out += fmt::format("\n__attribute__((noinline)) static void {}_log_({}) {{\n", event.joined,
                      Parameters(event));
+  out += fmt::format("  const uint8_t level_ = JPROF_EVENTS_LEVEL({}_event);\n", event.joined);
   out += "  jprof_events_record record_;\n";
-  out +=
-      fmt::format("  if (JPROF_EVENTS_LEVEL({}_event) & JPROF_EVENTS_STATISTICS)\n", event.joined);
-  Count(event, "    ", out);
+  out += "  if (JPROF_EVENTS_UNLIKELY(level_ != JPROF_EVENTS_LOG)) {\n";
+  out += "    if (level_ & JPROF_EVENTS_STATISTICS)\n";
+  Count(event, "      ", out);
+  out += fmt::format("    if (level_ & JPROF_EVENTS_CALLBACK)\n      {}_deliver_({});\n",
+                     event.joined, Arguments(event));
+  out += "    if ((level_ & (JPROF_EVENTS_CALLBACK | JPROF_EVENTS_LOG)) != JPROF_EVENTS_LOG)\n";
+  out += "      return;\n  }\n";
   out += fmt::format(
       "  if (!jprof_events_begin(&record_, {}u, JPROF_EVENTS_HEADER_BYTES + {})) return;\n",
       event.id, MostBytes(event.fields));
@@ -165,16 +168,13 @@ void Define(const NamedEvent& event, std::string& out) {
   out += fmt::format("    0, {}, {}, {}u, 0,\n    \"{}\",\n{},\n    {}}};\n",
                      static_cast<int>(event.event.level), event.event.version, event.id,
                      event.full_name, CLiteral(TsdlOf(event), "    "), Meaning(event));
-  DefineLog(event, out);
   DefineDeliver(event, out);
+  DefineLog(event, out);
   out += fmt::format("\nvoid {}_on({}) {{\n", name, Parameters(event));
   out += fmt::format("  const uint8_t level_ = JPROF_EVENTS_LEVEL({}_event);\n", name);
-  out += "  if (level_ == JPROF_EVENTS_STATISTICS)\n";
+  out += "  if (JPROF_EVENTS_LIKELY(level_ == JPROF_EVENTS_STATISTICS))\n";
   Count(event, "    ", out);
-  out += fmt::format("  else if (level_ & JPROF_EVENTS_CALLBACK)\n    {}_deliver_({});\n", name,
-                     Arguments(event));
-  out += fmt::format("  else if (level_ & JPROF_EVENTS_LOG)\n    {}_log_({});\n", name,
-                     Arguments(event));
+  out += fmt::format("  else\n    {}_log_({});\n", name, Arguments(event));
   out += "}\n";
 }
 

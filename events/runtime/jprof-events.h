@@ -227,6 +227,7 @@ JPROF_EVENTS_API void jprof_events_deliver(const jprof_events_event* event, unsi
                                            size_t size, uint64_t key);
 
 #define JPROF_EVENTS_LEVEL(event) __atomic_load_n(&(event).level, __ATOMIC_RELAXED)
+#define JPROF_EVENTS_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define JPROF_EVENTS_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 typedef struct {

@@ -66,6 +66,11 @@ class Live(Programs):
         rows = {one["event"]: one for one in shown(trace)["events"]}
         self.assertEqual((rows[END]["logged"], rows[END]["count"]), (10, 5))
 
+    def is_closed(self, trace):
+        self.assertFalse(os.path.exists(trace + "/.jprof-control"))
+        with open(trace + "/metadata", encoding="utf-8") as file:
+            self.assertIn("closed = 1;", file.read())
+
     def refused(self, status, arguments, *texts):
         said = run(JPROF, "ctl", *arguments, status=status).stderr
         for text in texts:
@@ -84,7 +89,7 @@ class Live(Programs):
             process.send_signal(signal.SIGSTOP)
             self.refused(1, [trace, "events", "--timeout", "0.2"], "did not answer within 0.2 s")
             process.send_signal(signal.SIGCONT)
-        self.assertFalse(os.path.exists(trace + "/.jprof-control"))  # closed
+        self.is_closed(trace)
         self.refused(2, [trace, "events"], "is not the trace of a running program")
         self.refused(2, [pid, "events"], f"process {pid} has no open trace of events")
         self.assertEqual(logged(trace)[END], 10)
@@ -221,7 +226,7 @@ class Live(Programs):
         with self.told("java", "java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp",
                        f"{JAR}:{classes}", "Program") as (trace, process, tell):
             self.controlled(trace, process, tell)
-        self.assertFalse(os.path.exists(trace + "/.jprof-control"))
+        self.is_closed(trace)
 
 
 unittest.main(verbosity=1)
