@@ -112,7 +112,7 @@ constexpr Subcommand kSubcommands[] = {
      "Measures what recording a call costs here, so that callflow can subtract it",
      CalibrateCommand},
     {kControl, "ps", "Lists the JVMs that run", PsCommand},
-    {kControl, "ctl", "Starts, stops, resets or queries the recording in a running JVM",
+    {kControl, "ctl", "Controls the recording in a running JVM, or the events of a running program",
      CtlCommand},
     {kControl, "detach", "Ends a recording of a running JVM whose command was killed",
      DetachCommand},

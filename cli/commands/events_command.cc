@@ -1,5 +1,5 @@
 // `jprof events`: lists, searches and describes events that can be counted, and checks whether they
-// fit together. With a file, it is about the events that programs write (event_files.h).
+// fit together. With a file, it is about the events that programs write (cli/events/files.h).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "cli/commands/event_files.h"
+#include "cli/events/files.h"
 #include "cli/shared/choices.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/event_pattern.h"
@@ -26,6 +26,7 @@ With a file it is about events that programs write, see docs/EVENTS.md:
   generate SPEC    write stubs, readers, the reference or metadata of a specification
   check SPEC       print the ids of its events; --identities compares them with those kept
   show TRACE       how often each event is in a trace, and its statistics
+  follow TRACE     print the events of a trace, of a running program as they come
 
 Examples:
   jprof events                                 all known names; "yes": can be counted here
@@ -37,7 +38,8 @@ Examples:
   jprof events check shop.xml                  whether a specification is valid, and its ids
   jprof events generate shop.xml --language c --out generated
                                                functions by which a program writes its events
-  jprof events show trace                      what a program has written)";
+  jprof events show trace --by thread          what each thread of a program has written
+  jprof events follow trace --event 'shop::*'  what it writes now)";
 
 struct EventsArguments {
   std::string pattern, together, file;
@@ -176,14 +178,15 @@ struct FileAction {
 
 constexpr FileAction kFileActions[] = {{"generate", "SPEC", GenerateEvents},
                                        {"check", "SPEC", CheckEvents},
-                                       {"show", "TRACE", ShowEvents}};
+                                       {"show", "TRACE", ShowEvents},
+                                       {"follow", "TRACE", FollowEvents}};
 
 Result<int> RunOnFile(const EventsArguments& arguments) {
   const auto action = std::ranges::find(kFileActions, arguments.pattern, &FileAction::name);
   if (action == std::end(kFileActions))
     return WrongUse(
         "{} is one argument too many; before a file name what to do: jprof events "
-        "generate|check|show {}",
+        "generate|check|show|follow {}",
         arguments.file, arguments.file);
   return action->run(arguments.file, arguments.files);
 }
@@ -219,7 +222,8 @@ Action EventsCommand(CommandLine line, const Command&) {
   line.Option("PATTERN", arguments->pattern, "",
               "A name to describe, or a text to search for in names and descriptions");
   line.Option("FILE", arguments->file, "FILE",
-              "After generate or check, a specification; after show, the directory of a trace");
+              "After generate or check, a specification; after show or follow, the directory of a "
+              "trace");
   line.Flag("--here", arguments->here, "List only events that can be counted on this machine");
   line.Option("--together", arguments->together, "A,B,C",
               "Check whether A,B,C can be counted at the same time");
@@ -230,6 +234,9 @@ Action EventsCommand(CommandLine line, const Command&) {
   line.Option("--out", arguments->files.out, "DIR", "Where generate writes");
   line.Option("--identities", arguments->files.identities, "FILE",
               "The kept output of check: fail if an event has changed without a new version");
+  line.Option("--by", arguments->files.by, "process|thread", "Rows of show: by process or thread");
+  line.Option("--event", arguments->files.event, "PATTERN",
+              "What follow prints: events with this name, in which * is any text");
   return [arguments] { return Events(*arguments); };
 }
 

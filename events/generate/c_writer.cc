@@ -100,37 +100,81 @@ void Count(const NamedEvent& event, std::string_view indent, std::string& out) {
                      StatisticsValue(event));
 }
 
-// The level log has a function of its own, so that statistics alone need no stack.
-void DefineLog(const NamedEvent& event, std::string& out) {
-  out += fmt::format("\n__attribute__((noinline)) static void {}_log({}) {{\n", event.joined,
-                     Parameters(event));
-  out += "  jprof_events_record record_;\n";
-  out +=
-      fmt::format("  if (JPROF_EVENTS_LEVEL({}_event) & JPROF_EVENTS_STATISTICS)\n", event.joined);
-  Count(event, "    ", out);
-  out += fmt::format(
-      "  if (!jprof_events_begin(&record_, {}u, JPROF_EVENTS_HEADER_BYTES + {})) return;\n",
-      event.id, MostBytes(event.fields));
+void Put(const NamedEvent& event, std::string& out) {
   for (const Field& field : event.fields) {
     out += field.type == FieldType::kString
                ? fmt::format("  jprof_events_put_text(&record_, {});\n", field.name)
                : fmt::format("  JPROF_EVENTS_PUT(&record_, {});\n", field.name);
   }
+}
+
+// The number by which the end of a pair finds its begin.
+std::string Key(const Event& event) {
+  const Field* field = event.pair ? FindField(event, event.pair->on) : nullptr;
+  if (field == nullptr) return "0";
+  return field->type == FieldType::kString ? fmt::format("jprof_events_key({})", field->name)
+                                           : fmt::format("(uint64_t){}", field->name);
+}
+
+// What is done for an event that has consumers, which get its record.
+void DefineDeliver(const NamedEvent& event, std::string& out) {
+  out += fmt::format("\n__attribute__((noinline)) static void {}_deliver_({}) {{\n", event.joined,
+                     Parameters(event));
+  out += fmt::format("  unsigned char bytes_[JPROF_EVENTS_HEADER_BYTES + {}];\n",
+                     MostBytes(event.fields));
+  out += "  jprof_events_record record_ = {bytes_ + JPROF_EVENTS_HEADER_BYTES, 0};\n";
+  Put(event, out);
+  out += fmt::format(
+      "  jprof_events_deliver(&{}_event, bytes_, (size_t)(record_.at - bytes_), {});\n}}\n",
+      event.joined, Key(event.event));
+}
+
+// Pair, half and contexts of the definition of an event.
+std::string Meaning(const NamedEvent& event) {
+  const std::optional<Pair>& pair = event.event.pair;
+  int contexts = 0;
+  for (const Context one : event.event.written) contexts |= 1 << static_cast<int>(one);
+  if (!pair) return fmt::format("NULL, 0, 0, {}, 0", contexts);
+  const size_t class_end = event.full_name.rfind(':') + 1;
+  return fmt::format("\"{}{}\", {}, {}, {}, 0", event.full_name.substr(0, class_end), pair->name,
+                     pair->begins ? "JPROF_EVENTS_BEGIN" : "JPROF_EVENTS_END",
+                     pair->on.empty() ? 1 : 0, contexts);
+}
+
+// The level log has a function of its own, so that statistics alone need no stack. It looks after
+// all combinations, so that log alone costs one comparison.
+void DefineLog(const NamedEvent& event, std::string& out) {
+  out += fmt::format("\n__attribute__((noinline)) static void {}_log_({}) {{\n", event.joined,
+                     Parameters(event));
+  out += fmt::format("  const uint8_t level_ = JPROF_EVENTS_LEVEL({}_event);\n", event.joined);
+  out += "  jprof_events_record record_;\n";
+  out += "  if (JPROF_EVENTS_UNLIKELY(level_ != JPROF_EVENTS_LOG)) {\n";
+  out += "    if (level_ & JPROF_EVENTS_STATISTICS)\n";
+  Count(event, "      ", out);
+  out += fmt::format("    if (level_ & JPROF_EVENTS_CALLBACK)\n      {}_deliver_({});\n",
+                     event.joined, Arguments(event));
+  out += "    if ((level_ & (JPROF_EVENTS_CALLBACK | JPROF_EVENTS_LOG)) != JPROF_EVENTS_LOG)\n";
+  out += "      return;\n  }\n";
+  out += fmt::format(
+      "  if (!jprof_events_begin(&record_, {}u, JPROF_EVENTS_HEADER_BYTES + {})) return;\n",
+      event.id, MostBytes(event.fields));
+  Put(event, out);
   out += "  jprof_events_commit(&record_);\n}\n";
 }
 
 void Define(const NamedEvent& event, std::string& out) {
   const std::string& name = event.joined;
   out += fmt::format("\njprof_events_event {}_event = {{\n", name);
-  out += fmt::format("    0, {}, {}, {}u, 0,\n    \"{}\",\n{}}};\n",
+  out += fmt::format("    0, {}, {}, {}u, 0,\n    \"{}\",\n{},\n    {}}};\n",
                      static_cast<int>(event.event.level), event.event.version, event.id,
-                     event.full_name, CLiteral(TsdlOf(event), "    "));
+                     event.full_name, CLiteral(TsdlOf(event), "    "), Meaning(event));
+  DefineDeliver(event, out);
   DefineLog(event, out);
   out += fmt::format("\nvoid {}_on({}) {{\n", name, Parameters(event));
   out += fmt::format("  const uint8_t level_ = JPROF_EVENTS_LEVEL({}_event);\n", name);
-  out += fmt::format("  if (level_ & JPROF_EVENTS_LOG)\n    {}_log({});\n", name, Arguments(event));
-  out += "  else if (level_ & JPROF_EVENTS_STATISTICS)\n";
+  out += "  if (JPROF_EVENTS_LIKELY(level_ == JPROF_EVENTS_STATISTICS))\n";
   Count(event, "    ", out);
+  out += fmt::format("  else\n    {}_log_({});\n", name, Arguments(event));
   out += "}\n";
 }
 

@@ -23,7 +23,8 @@ GeneratedFiles GenerateC(const Specification& specification);
 GeneratedFiles GenerateCpp(const Specification& specification);
 // shop_events.f90: the same as a module, over shop_events.c.
 GeneratedFiles GenerateFortran(const Specification& specification);
-// ShopEvents.java of the package shop_events: functions that write events, over jprof-events.jar.
+// ShopEvents.java of the package shop_events: functions that write events, and records with
+// functions that read them, over jprof-events.jar.
 GeneratedFiles GenerateJava(const Specification& specification);
 // shop_layout.h: the records of the events as structures of C. Leaves out events with a text that is
 // not their last field.
@@ -43,8 +44,8 @@ struct Language {
 inline constexpr Language kLanguages[] = {
     {"c", "stubs and readers", GenerateC},
     {"c++", "the same, and those of C", GenerateCpp},
-    {"java", "stubs, with jprof-events.jar", GenerateJava},
-    {"fortran", "stubs, and those of C", GenerateFortran},
+    {"java", "stubs and readers, with jprof-events.jar", GenerateJava},
+    {"fortran", "the same, and those of C", GenerateFortran},
     {"layout", "the records as structures of C", GenerateLayout},
     {"html", "the reference", GenerateHtml},
     {"tsdl", "the metadata of Common Trace Format 1.8", GenerateTsdl},

@@ -1,6 +1,7 @@
-// Writes stubs of Java 17: a class with a nested class for each class of events. Unsigned numbers
-// are signed ones of the same size. Names of Java and of the library are written in full, so that
-// no name of the specification hides them.
+// Writes stubs and readers of Java 17: a class with a nested class for each class of events.
+// Unsigned numbers are signed ones of the same size. Names of Java and of the library are written
+// in full, so that no name of the specification hides them.
+#include <cctype>
 #include <iterator>
 
 #include "events/generate/generate.h"
@@ -152,6 +153,44 @@ void Stub(const NamedEvent& event, std::string& out) {
   out += "            writer_.commit();\n        }\n";
 }
 
+// Returns getInt for an int.
+std::string Getter(FieldType type) {
+  if (type == FieldType::kString) return "getText";
+  std::string name(JavaType(type));
+  name[0] = static_cast<char>(std::toupper(name[0]));
+  return "get" + name;
+}
+
+constexpr char kJavaReader[] = R"(
+        /**
+         * A record of {0}, version {1}.
+         */
+        public record {2}Record(long ticks_{3}) {{
+            public static final int ID = {4};
+
+            /**
+             * Reads the next record of the packet. Returns null if it is another event, or not
+             * complete.
+             */
+            public static {2}Record read(jprof.events.Packet packet_) {{
+                if (!packet_.begin(ID)) return null;
+                {2}Record record_ = new {2}Record(packet_.ticks(){5});
+                return packet_.end() ? record_ : null;
+            }}
+        }}
+)";
+
+void JavaReader(const NamedEvent& event, std::string& out) {
+  std::string components, values;
+  for (const Field& field : event.fields) {
+    components += fmt::format(", {} {}", JavaType(field.type), JavaName(field.name, false));
+    values += fmt::format(", packet_.{}()", Getter(field.type));
+  }
+  out += fmt::format(kJavaReader, event.full_name, event.event.version,
+                     JavaName(event.event.name, true), components, static_cast<int32_t>(event.id),
+                     values);
+}
+
 constexpr char kClass[] = R"(
     /**
 {1}     */
@@ -169,8 +208,8 @@ constexpr char kAll[] = R"(
 )";
 
 constexpr char kEvent[] = R"(        static final jprof.events.Event {0} =
-            new jprof.events.Event("{1}", {2}, {3},
-{4});
+            new jprof.events.Event("{1}", {2}, {3}, {4},
+{5});
 )";
 
 constexpr char kProvider[] = R"(        static final jprof.events.Provider PROVIDER =
@@ -189,8 +228,9 @@ void AllEvents(const Specification& specification, std::string& out) {
   std::string names;
   for (const NamedEvent& event : NamedEvents(specification)) {
     const std::string constant = UpperCase(event.joined);
-    out += fmt::format(kEvent, constant, event.full_name, static_cast<int32_t>(event.id),
-                       static_cast<int>(event.event.level), JavaText(TsdlOf(event), kIndent));
+    out += fmt::format(kEvent, constant, event.full_name, event.event.version,
+                       static_cast<int32_t>(event.id), static_cast<int>(event.event.level),
+                       JavaText(TsdlOf(event), kIndent));
     names += ", " + constant;
   }
   out += fmt::format(kProvider, specification.name, JavaText(specification.text, kIndent), names);
@@ -208,7 +248,10 @@ GeneratedFiles GenerateJava(const Specification& specification) {
   for (const EventClass& of : specification.classes) {
     out += fmt::format(kClass, JavaName(of.name, true),
                        Ascii(CommentLines(of.documentation, "     * ")));
-    for (size_t i = 0; i < of.events.size(); ++i) Stub(*event++, out);
+    for (size_t i = 0; i < of.events.size(); ++i, ++event) {
+      Stub(*event, out);
+      JavaReader(*event, out);
+    }
     out += "    }\n";
   }
   AllEvents(specification, out);

@@ -1,49 +1,65 @@
 #include "events/read/clock.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
-#include <string_view>
+#include <utility>
 
 #include "events/read/file_bytes.h"
 
 namespace jprof::events {
 namespace {
 
-constexpr uint64_t kMostBytes = 64 << 20;
+constexpr uint64_t kMostMetadata = uint64_t{64} << 20;
+constexpr uint64_t kNanos = 1'000'000'000;
 
-// Returns what follows "NAME = " in the text, up to the semicolon; an empty text if there is none.
-std::string_view ValueOf(std::string_view text, std::string_view name) {
-  const std::string key = fmt::format(" {} = ", name);
+// Replaces the value if the text has a number after the key.
+template <typename T>
+void Read(std::string_view text, std::string_view key, T& value) {
   const size_t at = text.find(key);
-  if (at == std::string_view::npos) return {};
-  const std::string_view rest = text.substr(at + key.size());
-  return rest.substr(0, rest.find(';'));
+  if (at == text.npos) return;
+  const std::string_view number = text.substr(at + key.size());
+  std::from_chars(number.data(), number.data() + number.size(), value);
 }
 
-uint64_t NumberOf(std::string_view text, std::string_view name) {
-  uint64_t number = 0;
-  const std::string_view value = ValueOf(text, name);
-  std::from_chars(value.data(), value.data() + value.size(), number);
-  return number;
+// Returns the text from behind the key to the next quotation mark, or an empty one.
+std::string TextAfter(std::string_view text, std::string_view key) {
+  const size_t at = text.find(key);
+  if (at == text.npos) return "";
+  const std::string_view rest = text.substr(at + key.size());
+  return std::string(rest.substr(0, rest.find('"')));
 }
 
 }  // namespace
 
-Result<TraceClock> ReadClock(const std::string& directory) {
-  const std::string path = directory + "/metadata";
-  const std::string text = ReadBytes(path, kMostBytes);
-  const size_t begin = text.find("\nclock {");
-  if (begin == std::string::npos) return Fail("{}: describes no clock", path);
-  const std::string_view clock =
-      std::string_view(text).substr(begin, text.find('}', begin) - begin);
-  TraceClock read = {.frequency = NumberOf(clock, "freq"),
-                     .offset_seconds = NumberOf(clock, "offset_s"),
-                     .offset_ticks = NumberOf(clock, "offset")};
-  if (read.frequency == 0) return Fail("{}: its clock has no frequency", path);
-  for (int i = 0;; ++i) {
-    std::string_view name = ValueOf(text, fmt::format("counter_{}", i));
-    if (name.size() < 2) return read;
-    read.counters.emplace_back(name.substr(1, name.size() - 2));  // without quotation marks
-  }
+TraceMetadata ParseMetadata(std::string_view text) {
+  TraceMetadata metadata;
+  int closed = 0;
+  Read(text, "\n  freq = ", metadata.frequency);
+  Read(text, "\n  offset_s = ", metadata.seconds);
+  Read(text, "\n  offset = ", metadata.ticks);
+  Read(text, "\n  process = ", metadata.process);
+  Read(text, "\n  closed = ", closed);
+  metadata.closed = closed != 0;
+  for (std::string name;
+       !(name = TextAfter(text, fmt::format("\n  counter_{} = \"", metadata.counters.size())))
+            .empty();)
+    metadata.counters.push_back(std::move(name));
+  if (metadata.frequency == 0) metadata.frequency = kNanos;
+  return metadata;
+}
+
+TraceMetadata ReadMetadata(const std::string& directory) {
+  return ParseMetadata(ReadBytes(directory + "/metadata", kMostMetadata));
+}
+
+UnixTime TimeOf(const TraceMetadata& metadata, uint64_t ticks) {
+  using Wide = unsigned __int128;
+  const Wide sum = Wide{ticks} + metadata.ticks;
+  const auto whole = static_cast<uint64_t>(sum / metadata.frequency);
+  const Wide rest = sum % metadata.frequency;
+  return {.seconds = static_cast<int64_t>(static_cast<uint64_t>(metadata.seconds) + whole),
+          .nanos = static_cast<uint32_t>(rest * kNanos / metadata.frequency)};
 }
 
 }  // namespace jprof::events

@@ -1,29 +1,32 @@
-// Reads the clock of a trace of events.
+// Reads the clock of a trace of events, and who writes it, from its metadata. Pure, except
+// ReadMetadata.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
-
-#include "common/result.h"
 
 namespace jprof::events {
 
-struct TraceClock {
-  uint64_t frequency = 0;             // ticks per second
-  uint64_t offset_seconds = 0;        // the Unix time at tick 0: seconds, and
-  uint64_t offset_ticks = 0;          // ticks
-  std::vector<std::string> counters;  // what the environment names counter_0 and so on
-
-  // Returns the Unix time of a tick, in ns.
-  uint64_t UnixNanos(uint64_t ticks) const {
-    constexpr uint64_t kNanos = 1'000'000'000;
-    const auto sum = static_cast<unsigned __int128>(ticks) + offset_ticks;
-    return offset_seconds * kNanos + static_cast<uint64_t>(sum * kNanos / frequency);
-  }
+// What is missing is as here.
+struct TraceMetadata {
+  uint64_t frequency = 1'000'000'000;  // ticks per second
+  int64_t seconds = 0;                 // Unix time at tick 0, and ticks more
+  uint64_t ticks = 0;
+  uint32_t process = 0;  // that writes the trace
+  bool closed = false;   // no more records come
+  std::vector<std::string> counters;  // what the environment names counter_0, counter_1, ...
 };
 
-// Reads the metadata of the trace in a directory. Fails if it has none, or none with a clock.
-Result<TraceClock> ReadClock(const std::string& directory);
+TraceMetadata ParseMetadata(std::string_view text);
+TraceMetadata ReadMetadata(const std::string& directory);
+
+struct UnixTime {
+  int64_t seconds = 0;
+  uint32_t nanos = 0;
+};
+
+UnixTime TimeOf(const TraceMetadata& metadata, uint64_t ticks);
 
 }  // namespace jprof::events

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
+#include <sstream>
 
 #include "common/bytes.h"
 #include "events/read/file_bytes.h"
@@ -23,16 +23,17 @@ struct StatisticsHead {
 static_assert(sizeof(StatisticsHead) == 64 && sizeof(jprof_events_statistics) == 544);
 
 constexpr std::string_view kMagic = "JPEVSTA1";
+constexpr uint64_t kMostNames = uint64_t{64} << 20;
 
 struct Names {
   uint32_t epoch = 0;
   std::vector<uint32_t> ids;  // of the statistics, in their order
 };
 
-Names ReadNames(const std::filesystem::path& path) {
+Names ReadNames(const std::string& path) {
   constexpr std::string_view kEpoch = "epoch ";
   Names names;
-  std::ifstream file(path);
+  std::istringstream file(ReadBytes(path, kMostNames));
   for (std::string line; std::getline(file, line);) {
     const char* end = line.data() + line.size();
     if (line.starts_with(kEpoch)) {
@@ -44,53 +45,48 @@ Names ReadNames(const std::filesystem::path& path) {
   return names;
 }
 
-struct OfThread {
-  uint32_t epoch = 0;
-  std::vector<jprof_events_statistics> statistics;
-};
+Summary SummaryOf(const jprof_events_statistics& one) {
+  Summary summary = {.sum = one.sum, .min = one.min, .max = one.max};
+  std::ranges::copy(one.histogram, summary.histogram);
+  for (const uint64_t bucket : one.histogram) summary.count += bucket;
+  return summary;
+}
 
-bool ReadThread(const std::filesystem::path& path, OfThread& thread) {
+// Adds the statistics of a thread. Returns why they cannot be read, or nothing.
+std::string_view AddThread(const std::string& path, const Names& names, Trace& trace) {
   const std::string bytes = ReadBytes(path, UINT64_MAX);
   ByteCursor cursor(bytes);
   const auto head = cursor.Read<StatisticsHead>();
-  if (std::string_view(head.magic, kMagic.size()) != kMagic) return false;
-  if (head.count > cursor.left() / sizeof(jprof_events_statistics)) return false;
-  thread.epoch = head.epoch;
-  for (uint32_t i = 0; i < head.count; ++i)
-    thread.statistics.push_back(cursor.Read<jprof_events_statistics>());
-  return true;
-}
-
-void Add(const jprof_events_statistics& one, Summary& sum) {
-  uint64_t count = 0;
-  for (size_t i = 0; i < std::size(sum.histogram); ++i) {
-    sum.histogram[i] += one.histogram[i];
-    count += one.histogram[i];
+  if (std::string_view(head.magic, kMagic.size()) != kMagic) return "is not a file of statistics";
+  if (head.epoch != names.epoch) return {};
+  const Writer writer = {
+      .process = head.process,
+      .thread = head.thread,
+      .name = std::string(head.thread_name, strnlen(head.thread_name, sizeof head.thread_name))};
+  for (size_t i = 0; i < std::min<size_t>(names.ids.size(), head.count); ++i) {
+    const auto statistics = cursor.Read<jprof_events_statistics>();
+    if (!cursor.ok()) return "has fewer statistics than it says";
+    const Summary summary = SummaryOf(statistics);
+    if (summary.count != 0) Add(summary, trace.statistics[{writer, names.ids[i]}]);
   }
-  if (count == 0) return;
-  sum.min = sum.count == 0 ? one.min : std::min(sum.min, one.min);
-  sum.max = sum.count == 0 ? one.max : std::max(sum.max, one.max);
-  sum.count += count;
-  sum.sum = static_cast<int64_t>(static_cast<uint64_t>(sum.sum) + static_cast<uint64_t>(one.sum));
+  return {};
 }
 
 }  // namespace
 
 void ReadStatistics(Trace& trace) {
   const std::filesystem::path folder = std::filesystem::path(trace.directory) / "statistics";
-  const Names names = ReadNames(folder / "events");
   std::error_code error;
+  if (!std::filesystem::exists(folder, error)) return;  // the kernel writes none
+  const Names names = ReadNames(folder / "events");
+  if (names.ids.empty())
+    Complain(trace.damages,
+             (folder / "events").string() + ": is missing or empty: statistics cannot be read");
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     if (!entry.path().filename().string().starts_with("thread-")) continue;
-    OfThread thread;
-    if (!ReadThread(entry.path(), thread)) {
-      Complain(trace.damages, entry.path(), "is not a file of statistics");
-    } else if (thread.epoch == names.epoch) {
-      for (size_t i = 0; i < std::min(names.ids.size(), thread.statistics.size()); ++i)
-        Add(thread.statistics[i], trace.statistics[names.ids[i]]);
-    }
+    const std::string_view why = AddThread(entry.path(), names, trace);
+    if (!why.empty()) Complain(trace.damages, fmt::format("{}: {}", entry.path().string(), why));
   }
-  std::erase_if(trace.statistics, [](const auto& one) { return one.second.count == 0; });
 }
 
 }  // namespace jprof::events

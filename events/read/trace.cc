@@ -4,26 +4,15 @@
 #include <filesystem>
 #include <tuple>
 
-#include "common/bytes.h"
-#include "events/read/file_bytes.h"
+#include "events/read/packet.h"
 #include "events/read/statistics.h"
-#include "events/runtime/ctf.h"
-#include "events/runtime/jprof-events.h"
 #include "events/spec/identity.h"
 #include "events/spec/read_specification.h"
 
 namespace jprof::events {
 namespace {
 
-constexpr uint64_t kMostPacketBytes = uint64_t{1} << 30;
-
-// Returns the head of a packet; magic is 0 if it is none.
-jprof_events_packet HeadOf(std::string_view bytes) {
-  const auto head = ByteCursor(bytes).Read<jprof_events_packet>();
-  return head.magic == JPROF_EVENTS_MAGIC && head.stream == JPROF_EVENTS_STREAM
-             ? head
-             : jprof_events_packet{};
-}
+namespace fs = std::filesystem;
 
 void AddEvents(const Specification& specification, Trace& trace) {
   for (const EventClass& of : specification.classes) {
@@ -36,31 +25,15 @@ void AddEvents(const Specification& specification, Trace& trace) {
   }
 }
 
-Result<void> ReadSpecifications(Trace& trace) {
-  const std::filesystem::path folder = std::filesystem::path(trace.directory) / "specifications";
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    const auto read = ReadSpecification(entry.path());
-    if (!read) return std::unexpected(read.error());
-    AddEvents(*read, trace);
-  }
-  if (error)
-    return Fail("{} is not a trace of events: {}: {}", trace.directory, folder.string(),
-                error.message());
-  return {};
-}
-
 void FindPackets(Trace& trace) {
   std::vector<std::tuple<uint64_t, uint64_t, std::string>> found;  // thread, begin, path
   std::map<uint64_t, uint64_t> discarded;                          // by thread
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(trace.directory, error)) {
-    const std::string name = entry.path().filename();
-    const bool is_packet = name.starts_with("thread-") || name.starts_with("processor-");
-    if (!is_packet || !entry.is_regular_file(error)) continue;
-    const jprof_events_packet head = HeadOf(ReadBytes(entry.path(), sizeof(jprof_events_packet)));
+  for (const auto& entry : fs::directory_iterator(trace.directory, error)) {
+    if (!IsPacketName(entry.path().filename().string())) continue;
+    const jprof_events_packet head = ReadHead(entry.path());
     if (head.magic == 0) {
-      Complain(trace.damages, entry.path(), "is not a packet of events");
+      Complain(trace.damages, entry.path().string() + ": is not a packet of events");
       continue;
     }
     uint64_t& of_thread = discarded[head.stream_instance];
@@ -72,75 +45,55 @@ void FindPackets(Trace& trace) {
   for (const auto& [thread, count] : discarded) trace.discarded += count;
 }
 
-FieldValue ReadValue(FieldType type, ByteCursor& bytes) {
-  switch (type) {
-    case FieldType::kUint8:
-      return uint64_t{bytes.Read<uint8_t>()};
-    case FieldType::kUint16:
-      return uint64_t{bytes.Read<uint16_t>()};
-    case FieldType::kUint32:
-      return uint64_t{bytes.Read<uint32_t>()};
-    case FieldType::kUint64:
-    case FieldType::kAddress:
-      return bytes.Read<uint64_t>();
-    case FieldType::kInt8:
-      return int64_t{bytes.Read<int8_t>()};
-    case FieldType::kInt16:
-      return int64_t{bytes.Read<int16_t>()};
-    case FieldType::kInt32:
-      return int64_t{bytes.Read<int32_t>()};
-    case FieldType::kInt64:
-      return bytes.Read<int64_t>();
-    case FieldType::kFloat64:
-      return bytes.Read<double>();
-    case FieldType::kString:
-      return bytes.ReadText();
-  }
-  return uint64_t{0};
-}
-
-// Returns the complaint, or nothing. The records after an unknown one cannot be found.
-const char* VisitPacket(Trace& trace, std::string_view packet, const jprof_events_packet& head,
-                        const std::function<void(const Record&)>& visit) {
-  if (head.content_size / 8 > packet.size() || head.content_size / 8 < sizeof(jprof_events_packet))
-    return "has another size than it says";
-  ByteCursor bytes(packet.substr(0, head.content_size / 8));
-  bytes.Skip(sizeof(jprof_events_packet));
-  std::vector<FieldValue> values;
-  while (!bytes.empty()) {
-    const auto ticks = bytes.Read<uint64_t>();
-    const auto id = bytes.Read<uint32_t>();
-    if (!bytes.ok()) return "ends within a record";
-    const auto known = trace.events.find(id);
-    if (known == trace.events.end()) {
-      ++trace.damages.records;
-      return "has a record of an event that no specification of the trace has";
-    }
-    values.clear();
-    for (const Field& field : known->second.fields) values.push_back(ReadValue(field.type, bytes));
-    if (!bytes.ok()) return "ends within a record";
-    visit({.event = known->second,
-           .ticks = ticks,
-           .process = head.process,
-           .thread = head.thread,
-           .values = values});
-  }
-  return nullptr;
+void CheckMetadata(Trace& trace) {
+  const fs::path metadata = fs::path(trace.directory) / "metadata";
+  std::error_code error;
+  if (!fs::is_regular_file(metadata, error))
+    Complain(trace.damages, metadata.string() + ": is missing: other tools cannot read the trace");
 }
 
 }  // namespace
 
-void Complain(Damages& damages, const std::string& path, std::string_view what) {
-  constexpr size_t kMostComplaints = 10;
-  ++damages.packets;
-  if (damages.what.size() < kMostComplaints)
-    damages.what.push_back(fmt::format("{}: {}", path, what));
+void Add(const Summary& one, Summary& sum) {
+  if (one.count == 0) return;
+  sum.min = sum.count == 0 ? one.min : std::min(sum.min, one.min);
+  sum.max = sum.count == 0 ? one.max : std::max(sum.max, one.max);
+  sum.count += one.count;
+  sum.sum = static_cast<int64_t>(static_cast<uint64_t>(sum.sum) + static_cast<uint64_t>(one.sum));
+  for (size_t i = 0; i < std::size(sum.histogram); ++i) sum.histogram[i] += one.histogram[i];
+}
+
+void Complain(Damages& damages, std::string text) {
+  ++damages.files;
+  if (damages.what.size() < Damages::kMostNamed) damages.what.push_back(std::move(text));
+}
+
+Result<void> ReadSpecifications(Trace& trace) {
+  const fs::path folder = fs::path(trace.directory) / "specifications";
+  std::error_code error, ignored;
+  std::string why = folder.string() + " has no specification";
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string path = entry.path();
+    if (!path.ends_with(".xml")) continue;
+    const auto read = entry.is_regular_file(ignored)
+                          ? ReadSpecification(path)
+                          : Result<Specification>(Fail("{}: is no regular file", path));
+    if (read) {
+      AddEvents(*read, trace);
+    } else {
+      Complain(trace.damages, why = read.error().message);
+    }
+  }
+  if (error) why = fmt::format("{}: {}", folder.string(), error.message());
+  if (trace.events.empty()) return Fail("{} is not a trace of events: {}", trace.directory, why);
+  return {};
 }
 
 Result<Trace> OpenTrace(const std::string& directory) {
   Trace trace;
   trace.directory = directory;
   if (auto read = ReadSpecifications(trace); !read) return std::unexpected(read.error());
+  CheckMetadata(trace);
   FindPackets(trace);
   ReadStatistics(trace);
   return trace;
@@ -148,11 +101,17 @@ Result<Trace> OpenTrace(const std::string& directory) {
 
 void VisitRecords(Trace& trace, const std::function<void(const Record&)>& visit) {
   for (const std::string& path : trace.packets) {
-    const std::string bytes = ReadBytes(path, kMostPacketBytes);
-    const jprof_events_packet head = HeadOf(bytes);
-    const char* complaint =
-        head.magic == 0 ? "is not a packet of events" : VisitPacket(trace, bytes, head, visit);
-    if (complaint != nullptr) Complain(trace.damages, path, complaint);
+    const PacketPart part = ReadPacket(path);
+    const uint64_t content = ContentBytes(part.head);
+    const Visited visited = VisitBytes(trace.events, WriterOf(part.head), part.records, visit);
+    const uint64_t end = sizeof(jprof_events_packet) + visited.bytes;
+    if (content == end && visited.why.empty()) continue;
+    if (content > end) trace.damages.bytes += content - end;
+    Complain(
+        trace.damages,
+        fmt::format("{}: from byte {} on, {} bytes cannot be read: {}", path, end,
+                    content > end ? content - end : 0,
+                    visited.why.empty() ? "the file has another size than it says" : visited.why));
   }
 }
 

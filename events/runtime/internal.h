@@ -5,8 +5,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "events/runtime/jprof-events.h"
+
+/* The socket by which a trace is controlled. Readers of traces ignore names with a dot. */
+#define JPROF_EVENTS_CONTROL ".jprof-control"
 
 /* Of an event that has the id of another one, and is therefore always off. */
 #define JPROF_EVENTS_REFUSED UINT64_MAX
@@ -41,8 +45,10 @@ typedef struct jprof_events_statistics_file {
   uint64_t reserved[3];
 } jprof_events_statistics_file;
 
+enum { JPROF_EVENTS_NEVER, JPROF_EVENTS_OPEN, JPROF_EVENTS_CLOSED };
+
 typedef struct {
-  _Atomic int open;
+  _Atomic int open;         /* one of the above */
   char directory[PATH_MAX]; /* absolute */
   jprof_events_mode mode;
   uint32_t packet_bytes, packets;
@@ -63,6 +69,20 @@ jprof_events_time jprof_events_now(void);
 /* Writes metadata, specifications and the names of statistics. Requires the lock. Returns 0, or -1
  * with errno. */
 int jprof_events_write_metadata(void);
+
+/* Prints the registered events in the order of their statistics, each once. Requires the lock. */
+void jprof_events_print_each(FILE* file, void (*print)(FILE*, const jprof_events_event*));
+
+/* Finds which consumers want an event. Requires the lock. */
+void jprof_events_choose_consumers(jprof_events_event* event);
+/* Disables all consumers, in a child. */
+void jprof_events_forget_consumers(void);
+
+/* Begins to serve the socket in the trace's directory, or does nothing if that fails. */
+void jprof_events_begin_control(void);
+void jprof_events_end_control(void);
+/* Closes what a child has of its parent's control. */
+void jprof_events_forget_control(void);
 
 /* Has the writer of a thread closed when the thread ends. Returns 0, or an errno. */
 int jprof_events_at_thread_end(void);

@@ -38,6 +38,7 @@ typedef struct {
   jprof_events_mode mode;
   uint32_t packet_bytes; /* 0: 256 KiB; a multiple of 64 KiB, at most 1 GiB */
   uint32_t packets;      /* of each thread; 0: 8; at least 2 */
+  uint8_t no_control;    /* 1: there is no thread that serves `jprof ctl` */
 } jprof_events_options;
 
 /* Creates the directory of a trace, and sets each event to the level of its specification. Null
@@ -74,11 +75,81 @@ typedef struct {
 } jprof_events_summary;
 
 /* Sums up an event, layer::class::event, over all threads or, if `thread` is not 0, over the one
- * with this kernel's id. Returns 0, or -1 if there is no such event. */
+ * with this kernel's id. If there are several versions of it, that of the library which was loaded
+ * last. Returns 0, or -1 if there is no such event. */
 JPROF_EVENTS_API int jprof_events_summarise(const char* event, uint32_t thread,
                                             jprof_events_summary* summary);
 
+/* ---- Consumers: functions of the program that get events when they are written. ---- */
+
+/* An event that was written. The generated readers read `bytes`, which are its record. All of it is
+ * valid until the callback returns. */
+typedef struct {
+  const char* event; /* layer::class::name */
+  uint16_t version;
+  uint32_t id;
+  uint32_t thread; /* the kernel's id of the thread that wrote it */
+  uint64_t ticks;
+  const void* bytes;
+  size_t size;
+} jprof_events_seen;
+
+typedef void (*jprof_events_callback)(void* data, const jprof_events_seen* event);
+
+/* `begin` is null if it was written while the consumer was not enabled, or if there were 65,536
+ * others without an end. */
+typedef void (*jprof_events_pair_callback)(void* data, const jprof_events_seen* begin,
+                                           const jprof_events_seen* end);
+
+#define JPROF_EVENTS_PROCESSOR 1
+#define JPROF_EVENTS_PROCESS 2
+#define JPROF_EVENTS_THREAD 4
+#define JPROF_EVENTS_CALLING_CONTEXT 8
+
+/* Either on_event is called for each event whose name matches the pattern, or on_pair for each end
+ * of a pair with a matching name, layer::class::pair. `contexts` says which of the four values
+ * below it must be those of the event: of its record or, if that does not contain them, of the
+ * thread that writes it. An event that has no calling context has none that is equal. */
+typedef struct {
+  const char* pattern;
+  jprof_events_callback on_event;
+  jprof_events_pair_callback on_pair;
+  void* data; /* the first argument of the callback */
+  uint32_t contexts;
+  uint32_t processor, process, thread;
+  uint64_t calling_context;
+} jprof_events_consumer_options;
+
+typedef struct jprof_events_consumer jprof_events_consumer;
+
+/* Makes a consumer, which is enabled, whether a trace is open or not and whatever the levels of the
+ * events are. Threads call it at the same time, each for the events that it writes, within the
+ * function that writes the event; so may handlers of signals. Events that the callback writes are
+ * discarded and counted. There can be 64 at a time. Children that are forked have none. Returns
+ * null if there is no room for it, or if not exactly one of the callbacks is given. */
+JPROF_EVENTS_API jprof_events_consumer* jprof_events_consume(
+    const jprof_events_consumer_options* options);
+
+/* Enables or disables a consumer. When it is disabled, no thread is in its callback any more: the
+ * caller must not hold a lock that the callback takes. This and the next two return 0, or -1 if a
+ * callback calls them. */
+JPROF_EVENTS_API int jprof_events_enable(jprof_events_consumer* consumer, int enabled);
+
+/* Forgets the begins that have no end yet, and counts calls from 0. */
+JPROF_EVENTS_API int jprof_events_reset_consumer(jprof_events_consumer* consumer);
+
+/* Disables a consumer, which must not be used any more. */
+JPROF_EVENTS_API int jprof_events_end_consumer(jprof_events_consumer* consumer);
+
+/* How often the callback has returned. */
+JPROF_EVENTS_API uint64_t jprof_events_consumed(const jprof_events_consumer* consumer);
+
 /* ---- What generated code uses; programs do not. ---- */
+
+#define JPROF_EVENTS_CALLBACK 4 /* another bit of levels: the event has consumers */
+
+#define JPROF_EVENTS_BEGIN 1 /* halves of pairs */
+#define JPROF_EVENTS_END 2
 
 typedef struct {
   uint8_t level; /* first, so that a stub of another language tests it */
@@ -88,6 +159,11 @@ typedef struct {
   uint64_t statistics; /* where they are among those of a thread; set when it is registered */
   const char* name;
   const char* metadata;
+  const char* pair;   /* layer::class::pair; null if the event is no half of one */
+  uint8_t half;       /* which one */
+  uint8_t nested;     /* 1: the pair is nested in its thread; 0: a key says what belongs together */
+  uint8_t contexts;   /* which of them the record contains */
+  uint64_t consumers; /* a bit for each that wants the event */
 } jprof_events_event;
 
 typedef struct jprof_events_provider {
@@ -99,7 +175,7 @@ typedef struct jprof_events_provider {
   struct jprof_events_provider* next;
 } jprof_events_provider;
 
-#define JPROF_EVENTS_INTERFACE 1
+#define JPROF_EVENTS_INTERFACE 2
 
 /* Must be called once, before its events are used; the provider must exist for ever. */
 JPROF_EVENTS_API void jprof_events_register(jprof_events_provider* provider);
@@ -146,8 +222,12 @@ extern JPROF_EVENTS_API uint32_t jprof_events_generation;
 JPROF_EVENTS_API int jprof_events_make_room(void);
 JPROF_EVENTS_API void jprof_events_discard(void);
 JPROF_EVENTS_API void jprof_events_count_slowly(const jprof_events_event* event, int64_t value);
+/* Logs a record, if the level says so, and calls the consumers. Writes time and id into it. */
+JPROF_EVENTS_API void jprof_events_deliver(const jprof_events_event* event, unsigned char* bytes,
+                                           size_t size, uint64_t key);
 
 #define JPROF_EVENTS_LEVEL(event) __atomic_load_n(&(event).level, __ATOMIC_RELAXED)
+#define JPROF_EVENTS_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define JPROF_EVENTS_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 typedef struct {
@@ -224,6 +304,15 @@ static inline void jprof_events_commit(const jprof_events_record* record) {
   __atomic_store_n(&packet->timestamp_end, record->time, __ATOMIC_RELEASE);
   __atomic_store_n(&packet->content_size, bytes * 8, __ATOMIC_RELEASE);
   jprof_events_set_busy(0);
+}
+
+/* Returns a number for a text that two events of a pair have in common. */
+static inline uint64_t jprof_events_key(const char* text) {
+  uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  if (text == NULL) return hash;
+  for (int i = 0; i < JPROF_EVENTS_TEXT_BYTES && text[i] != 0; ++i)
+    hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+  return hash;
 }
 
 static inline void jprof_events_add(jprof_events_statistics* statistics, int64_t value) {

@@ -57,13 +57,13 @@ static void print_clock(FILE* file) {
   fprintf(file,
           "env {\n  tracer_name = \"jprof\";\n  tracer_major = 1;\n  process = %ld;\n"
           "  clock_begin_ticks = \"%llu\";\n  clock_begin_monotonic = \"%llu\";\n"
-          "  clock_error_ppb = %llu;\n};\n\n",
+          "  clock_error_ppb = %llu;\n  closed = %d;\n};\n\n",
           (long)getpid(), (unsigned long long)begin.ticks, (unsigned long long)begin.monotonic,
-          (unsigned long long)(1 + 100000000000u / measured));  // each reading is within 50 ns
+          (unsigned long long)(1 + 100000000000u / measured),  // each reading is within 50 ns
+          atomic_load(&jprof_events_the_trace.open) == JPROF_EVENTS_CLOSED);
 }
 
-// Prints the events in the order of their statistics, each once.
-static void print_each(FILE* file, void (*print)(FILE*, const jprof_events_event*)) {
+void jprof_events_print_each(FILE* file, void (*print)(FILE*, const jprof_events_event*)) {
   for (uint64_t index = 0; index < jprof_events_registered; ++index) {
     const jprof_events_event* found = NULL;
     for (jprof_events_provider* one = jprof_events_providers; one != NULL; one = one->next)
@@ -88,7 +88,7 @@ static void print_metadata(FILE* file) {
   fprintf(file, JPROF_EVENTS_TRACE, uuid);
   print_clock(file);
   fputs(JPROF_EVENTS_STREAMS, file);
-  print_each(file, print_event);
+  jprof_events_print_each(file, print_event);
 }
 
 static void print_name(FILE* file, const jprof_events_event* event) {
@@ -97,7 +97,7 @@ static void print_name(FILE* file, const jprof_events_event* event) {
 
 static void print_names(FILE* file) {
   fprintf(file, "epoch %u\n", jprof_events_epoch);
-  print_each(file, print_name);
+  jprof_events_print_each(file, print_name);
 }
 
 // Readers find all of a file or none of it: it is renamed when it is complete. Names with a dot are
@@ -118,10 +118,27 @@ static int write_file(const char* name, void (*print)(FILE*), const char* text) 
   return -1;
 }
 
+// Libraries may contain several versions of a specification. Returns the number of this one, or -1
+// if it is one that was registered before.
+static int number_of(const jprof_events_provider* provider) {
+  int number = 0;
+  for (const jprof_events_provider* one = provider->next; one != NULL; one = one->next) {
+    if (strcmp(one->name, provider->name) != 0) continue;
+    if (strcmp(one->specification, provider->specification) == 0) return -1;
+    if (number_of(one) >= 0) ++number;
+  }
+  return number;
+}
+
 int jprof_events_write_metadata(void) {
   for (jprof_events_provider* one = jprof_events_providers; one != NULL; one = one->next) {
     char name[64];
-    snprintf(name, sizeof name, "specifications/%.31s.xml", one->name);
+    const int number = number_of(one);
+    if (number < 0) continue;
+    if (number == 0)
+      snprintf(name, sizeof name, "specifications/%.31s.xml", one->name);
+    else
+      snprintf(name, sizeof name, "specifications/%.31s-%d.xml", one->name, number);
     if (write_file(name, NULL, one->specification) != 0) return -1;
   }
   if (write_file("statistics/events", print_names, NULL) != 0) return -1;

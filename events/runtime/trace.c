@@ -17,8 +17,6 @@ jprof_events_provider* jprof_events_providers;
 uint32_t jprof_events_registered;
 pthread_mutex_t jprof_events_lock = PTHREAD_MUTEX_INITIALIZER;
 
-enum { kNever, kOpen, kClosed };
-
 static __thread char last_error[PATH_MAX + 256];
 
 const char* jprof_events_error(void) { return last_error; }
@@ -30,7 +28,8 @@ static int fail(const char* what, const char* why) {
 
 static void set_level(jprof_events_event* event, int level) {
   if (event->statistics == JPROF_EVENTS_REFUSED) level = JPROF_EVENTS_OFF;
-  __atomic_store_n(&event->level, (uint8_t)level, __ATOMIC_RELEASE);
+  const uint8_t callback = event->level & JPROF_EVENTS_CALLBACK;
+  __atomic_store_n(&event->level, (uint8_t)level | callback, __ATOMIC_RELEASE);
 }
 
 // Sets the levels of a provider's events; a negative one is that of the specification. A null
@@ -75,6 +74,7 @@ void jprof_events_register(jprof_events_provider* provider) {
   for (uint32_t i = 0; i < provider->event_count; ++i) {
     jprof_events_event* event = provider->events[i];
     event->statistics = place_of(event);
+    jprof_events_choose_consumers(event);
     if (event->statistics == JPROF_EVENTS_REFUSED || find_id(event->id) != NULL) continue;
     event->statistics += added++ * sizeof(jprof_events_statistics);
   }
@@ -82,7 +82,8 @@ void jprof_events_register(jprof_events_provider* provider) {
   __atomic_add_fetch(&jprof_events_generation, 1, __ATOMIC_RELEASE);
   provider->next = jprof_events_providers;
   jprof_events_providers = provider;
-  if (atomic_load(&jprof_events_the_trace.open) == kOpen && jprof_events_write_metadata() == 0)
+  if (atomic_load(&jprof_events_the_trace.open) == JPROF_EVENTS_OPEN &&
+      jprof_events_write_metadata() == 0)
     set_levels(provider, NULL, -1);
   pthread_mutex_unlock(&jprof_events_lock);
 }
@@ -122,21 +123,24 @@ static int make_directories(const char* directory) {
 // The child shares the mapped files of its parent, but must not write to them. Only the thread that
 // forked exists; the lock may be held by one that does not.
 static void in_child(void) {
+  jprof_events_forget_consumers();
   set_all_levels(NULL, JPROF_EVENTS_OFF);
   memset(&jprof_events_self, 0, sizeof jprof_events_self);
+  jprof_events_forget_control();
   jprof_events_the_trace.directory[0] = 0;
   atomic_store(&jprof_events_the_trace.next_writer, 0);
   atomic_store(&jprof_events_the_trace.writers, NULL);
-  atomic_store(&jprof_events_the_trace.open, kNever);
+  atomic_store(&jprof_events_the_trace.open, JPROF_EVENTS_NEVER);
   pthread_mutex_init(&jprof_events_lock, NULL);
 }
 
 static int open_locked(const char* directory, const jprof_events_options* options) {
   static int has_child_handler;
-  const jprof_events_options defaults = {JPROF_EVENTS_NORMAL, 0, 0};
-  if (atomic_load(&jprof_events_the_trace.open) != kNever)
+  const jprof_events_options defaults = {JPROF_EVENTS_NORMAL, 0, 0, 0};
+  if (options == NULL) options = &defaults;
+  if (atomic_load(&jprof_events_the_trace.open) != JPROF_EVENTS_NEVER)
     return fail(directory, "this process has opened a trace before; it can open one");
-  if (check_options(options == NULL ? &defaults : options) != 0) return -1;
+  if (check_options(options) != 0) return -1;
   if (!has_child_handler && pthread_atfork(NULL, NULL, in_child) != 0)
     return fail(directory, "not enough memory");
   has_child_handler = 1;
@@ -149,8 +153,9 @@ static int open_locked(const char* directory, const jprof_events_options* option
   trace->uuid[8] = (uint8_t)((trace->uuid[8] & 0x3f) | 0x80);
   trace->begin = jprof_events_now();
   if (jprof_events_write_metadata() != 0) return fail(directory, strerror(errno));
-  atomic_store(&trace->open, kOpen);
+  atomic_store(&trace->open, JPROF_EVENTS_OPEN);
   set_all_levels(NULL, -1);
+  if (!options->no_control) jprof_events_begin_control();
   return 0;
 }
 
@@ -164,10 +169,11 @@ int jprof_events_open(const char* directory, const jprof_events_options* options
 
 void jprof_events_close(void) {
   pthread_mutex_lock(&jprof_events_lock);
-  if (atomic_load(&jprof_events_the_trace.open) == kOpen) {
+  if (atomic_load(&jprof_events_the_trace.open) == JPROF_EVENTS_OPEN) {
+    jprof_events_end_control();
     set_all_levels(NULL, JPROF_EVENTS_OFF);
+    atomic_store(&jprof_events_the_trace.open, JPROF_EVENTS_CLOSED);
     jprof_events_write_metadata();  // if it fails, the first ones remain
-    atomic_store(&jprof_events_the_trace.open, kClosed);
   }
   pthread_mutex_unlock(&jprof_events_lock);
 }
@@ -177,7 +183,7 @@ int jprof_events_set_level(const char* pattern, int level) {
   if (level < 0 || level > (JPROF_EVENTS_STATISTICS | JPROF_EVENTS_LOG))
     return fail(pattern, "the level is not a combination of JPROF_EVENTS_STATISTICS and _LOG");
   pthread_mutex_lock(&jprof_events_lock);
-  const int open = atomic_load(&jprof_events_the_trace.open) == kOpen;
+  const int open = atomic_load(&jprof_events_the_trace.open) == JPROF_EVENTS_OPEN;
   const int count = open ? set_all_levels(pattern, level) : -1;
   pthread_mutex_unlock(&jprof_events_lock);
   return open ? count : fail(pattern, "no trace is open");

@@ -14,26 +14,30 @@ namespace {
 // Reserved words of C, C++ and Java that a name could be, names of C's library that are macros,
 // names of methods of each Java object, and names that generated code uses.
 constexpr std::array kReserved = std::to_array<std::string_view>(
-    {"abstract",     "alignas",      "alignof",      "and",        "asm",       "assert",
-     "auto",         "bitand",       "bitor",        "bool",       "boolean",   "break",
-     "byte",         "case",         "catch",        "char",       "class",     "compl",
-     "concept",      "const",        "consteval",    "constexpr",  "constinit", "continue",
-     "decltype",     "default",      "delete",       "do",         "double",    "else",
-     "enum",         "errno",        "explicit",     "export",     "extends",   "extern",
-     "false",        "final",        "finally",      "float",      "for",       "friend",
-     "goto",         "if",           "implements",   "import",     "inline",    "instanceof",
-     "int",          "interface",    "linux",        "long",       "mutable",   "namespace",
-     "native",       "new",          "noexcept",     "not",        "null",      "nullptr",
-     "operator",     "or",           "package",      "private",    "protected", "public",
-     "register",     "requires",     "restrict",     "return",     "short",     "signed",
-     "sizeof",       "static",       "stderr",       "stdin",      "stdout",    "clone",
-     "get_class",    "hash_code",    "notify",       "notify_all", "strictfp",  "struct",
-     "super",        "switch",       "synchronized", "template",   "this",      "throw",
-     "throws",       "transient",    "true",         "try",        "typedef",   "typeid",
-     "to_string",    "typename",     "typeof",       "union",      "unix",      "unsigned",
-     "using",        "var",          "virtual",      "void",       "volatile",  "while",
-     "xor",          "std",          "jprof",        "co_await",   "co_return", "co_yield",
-     "thread_local", "typeof_unqual"});
+    {"abstract",      "alignas",      "alignof",    "and",       "asm",
+     "assert",        "auto",         "bitand",     "bitor",     "bool",
+     "boolean",       "break",        "byte",       "case",      "catch",
+     "char",          "class",        "compl",      "concept",   "const",
+     "consteval",     "constexpr",    "constinit",  "continue",  "decltype",
+     "default",       "delete",       "do",         "double",    "else",
+     "enum",          "errno",        "explicit",   "export",    "extends",
+     "extern",        "false",        "final",      "finally",   "float",
+     "for",           "friend",       "goto",       "if",        "implements",
+     "import",        "inline",       "instanceof", "int",       "interface",
+     "linux",         "long",         "mutable",    "namespace", "native",
+     "new",           "noexcept",     "not",        "null",      "nullptr",
+     "operator",      "or",           "package",    "private",   "protected",
+     "public",        "register",     "requires",   "restrict",  "return",
+     "short",         "signed",       "sizeof",     "static",    "stderr",
+     "stdin",         "stdout",       "clone",      "get_class", "hash_code",
+     "notify",        "notify_all",   "strictfp",   "struct",    "super",
+     "switch",        "synchronized", "template",   "this",      "throw",
+     "throws",        "transient",    "true",       "try",       "typedef",
+     "typeid",        "to_string",    "typename",   "typeof",    "union",
+     "unix",          "unsigned",     "using",      "var",       "virtual",
+     "void",          "volatile",     "while",      "xor",       "std",
+     "jprof",         "co_await",     "co_return",  "co_yield",  "thread_local",
+     "typeof_unqual", "finalize",     "wait"});
 
 bool IsKey(FieldType type) { return type != FieldType::kFloat64; }
 bool IsNumber(FieldType type) { return type != FieldType::kString; }
@@ -87,6 +91,8 @@ class Checker {
   }
 
   void Class(const Element& of, const Element& root) {
+    if (of["name"].ends_with("_record"))
+      Say(of, "names of classes must not end with _record, which generated code appends");
     Distinct(of, "event");
     std::map<std::string_view, std::array<const Element*, 2>> pairs;
     for (const Element& event : of.children) {

@@ -110,7 +110,7 @@ struct PendingStretch {
 
 class Loader {
  public:
-  Loader(events::Trace& trace, const events::TraceClock& clock) : trace_(trace), clock_(clock) {
+  Loader(events::Trace& trace, const events::TraceMetadata& clock) : trace_(trace), clock_(clock) {
     out_.counters = clock.counters;
     out_.counters.resize(std::min<size_t>(out_.counters.size(), kMostCounters));
     for (const auto& [id, event] : trace.events) decoders_[id] = DecoderOf(event);
@@ -124,7 +124,8 @@ class Loader {
     Sort();
     Wake();
     out_.start_ns = first_;
-    out_.start_unix_ns = clock_.UnixNanos(first_);
+    const events::UnixTime unix_time = events::TimeOf(clock_, first_);
+    out_.start_unix_ns = static_cast<uint64_t>(unix_time.seconds) * 1'000'000'000 + unix_time.nanos;
     out_.duration = last_ - first_;
     out_.processors = static_cast<uint32_t>(processors_.size());
     out_.lost = trace_.discarded;
@@ -494,7 +495,7 @@ class Loader {
   }
 
   events::Trace& trace_;
-  const events::TraceClock& clock_;
+  const events::TraceMetadata& clock_;
   std::unordered_map<uint32_t, Decoder> decoders_;
   const events::Record* record_ = nullptr;
   const Decoder* decoder_ = nullptr;
@@ -535,9 +536,8 @@ Result<Stretches> LoadStretches(const std::string& directory) {
   const std::string folder = (fs::path(directory) / kFolder).string();
   auto trace = events::OpenTrace(folder);
   if (!trace) return std::unexpected(trace.error());
-  const auto clock = events::ReadClock(folder);
-  if (!clock) return std::unexpected(clock.error());
-  return Loader(*trace, *clock).Load();
+  const events::TraceMetadata clock = events::ReadMetadata(folder);
+  return Loader(*trace, clock).Load();
 }
 
 }  // namespace jprof::model

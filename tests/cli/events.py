@@ -6,104 +6,20 @@ a warning and runs, and babeltrace2 and jprof read the same events from the trac
 
 Without babeltrace2, gfortran or a JDK, what requires these is skipped.
 """
-import collections
 import json
 import os
 import re
 import shutil
 import signal
 import subprocess
-import sys
-import tempfile
 import unittest
 
-JPROF, ROOT, LIBRARY, CC, CXX = (sys.argv.pop(1) for _ in range(5))
-JPROF, ROOT, LIBRARY = (os.path.abspath(path) for path in (JPROF, ROOT, LIBRARY))
-SOURCES = os.path.join(ROOT, "tests", "cli", "events")
-JAR = os.path.join(os.path.dirname(LIBRARY), "..", "share", "jprof", "jprof-events.jar")
-RUNTIME = os.path.join(ROOT, "events", "runtime")
-LANGUAGES = ("c", "c++", "java", "fortran", "html", "tsdl")
-NORMAL, WRAP, CONTINUOUS = "0", "1", "2"
+from event_programs import (CC, CONTINUOUS, CXX, JAR, JPROF, LANGUAGES, LIBRARY, NORMAL, ROOT,
+                            RUNTIME, SOURCES, WRAP, Programs, babeltrace, counts_of, logged, run,
+                            shown, small_specification)
 
 
-def small_specification():
-    """That of the unit tests."""
-    path = os.path.join(ROOT, "tests", "unit", "events", "small_specification.h")
-    with open(path, encoding="utf-8") as file:
-        return re.search(r'R"\((.*?)\)"', file.read(), re.S).group(1)
-
-
-def run(*command, status=0, **more):
-    done = subprocess.run(command, capture_output=True, text=True, **more)
-    if done.returncode != status:
-        raise AssertionError(f"{command}: status {done.returncode}\n{done.stdout}{done.stderr}")
-    return done
-
-
-def babeltrace(trace):
-    """The lines that babeltrace2 prints, and its warnings; skips the test if there is none."""
-    if shutil.which("babeltrace2") is None:
-        raise unittest.SkipTest("babeltrace2 is not installed")
-    done = run("babeltrace2", trace)
-    return done.stdout.splitlines(), done.stderr
-
-
-def counts_of(lines):
-    return collections.Counter(re.search(r"(\w+::\w+::\w+): ", line).group(1) for line in lines)
-
-
-def shown(trace):
-    return json.loads(run(JPROF, "events", "show", trace, "--format", "json").stdout)
-
-
-def logged(trace):
-    return {one["event"]: one["logged"] for one in shown(trace)["events"] if one["logged"]}
-
-
-class Events(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.place = tempfile.TemporaryDirectory(prefix="jprof-events-")
-        cls.folder = cls.place.name
-        cls.spec = cls.write("shop.xml", small_specification())
-        for language in LANGUAGES:
-            run(JPROF, "events", "generate", cls.spec, "--language", language, "--out", cls.folder)
-        cls.object = cls.path("shop_events.o")
-        run(CC, "-std=c11", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wno-sign-conversion",
-            "-Werror", "-O1", "-I", RUNTIME, "-c", cls.path("shop_events.c"), "-o", cls.object)
-        cls.program = cls.path("program")
-        run(CC, "-std=c11", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O1", "-I", RUNTIME, "-I",
-            cls.folder, os.path.join(SOURCES, "program.c"), *cls.link(), "-o", cls.program)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.place.cleanup()
-
-    @classmethod
-    def path(cls, name):
-        return os.path.join(cls.folder, name)
-
-    @classmethod
-    def write(cls, name, text):
-        with open(cls.path(name), "w", encoding="utf-8") as file:
-            file.write(text)
-        return cls.path(name)
-
-    @classmethod
-    def link(cls):
-        return [cls.object, LIBRARY, "-Wl,-rpath," + os.path.dirname(LIBRARY), "-lpthread"]
-
-    def trace(self, mode, packets, what, count=0, status=0):
-        """Runs the program; returns its trace and what it printed."""
-        trace = self.path(f"{self.id().split('.')[-1]}-{what}-{mode}-{count}")
-        done = run(self.program, trace, mode, str(packets), what, str(count), status=status)
-        return trace, done.stdout
-
-    def refused(self, status, arguments, *texts):
-        said = run(JPROF, "events", *arguments, status=status).stderr
-        for text in texts:
-            self.assertIn(text, said)
-
+class Events(Programs):
     def test_command_line(self):
         ids = run(JPROF, "events", "check", self.spec).stdout
         self.assertEqual(len(ids.splitlines()), 4)
@@ -227,9 +143,62 @@ class Events(unittest.TestCase):
             file.write(b"none")
         done = run(JPROF, "events", "show", trace, "--format", "json")
         self.assertEqual(json.loads(done.stdout)["damaged_files"], 2)
+        self.assertGreater(json.loads(done.stdout)["unread_bytes"], 100 * 20)
         self.assertEqual(set(logged(trace).values()), {100})
-        self.assertIn(packets[0] + ": has another size than it says", done.stderr)
+        self.assertIn(packets[0] + ": from byte 104 on, ", done.stderr)
+        self.assertIn(" bytes cannot be read: the packet ends within a record of "
+                      "shop::orders::order_begin", done.stderr)
         self.assertIn(packets[1] + ": is not a packet of events", done.stderr)
+
+    def test_damaged_records_are_named_with_their_place(self):
+        trace, _ = self.trace(NORMAL, 2, "threads", 100)
+        with open(os.path.join(trace, "thread-0-0"), "r+b") as file:
+            head = file.read(104)
+            first = 12 + 4 + 8 + 3 + 1  # an order_begin
+            file.seek(104 + first + 8)
+            file.write(b"none")  # the id of the second record
+            bits = int.from_bytes(head[48:56], "little")
+        said = run(JPROF, "events", "show", trace).stderr
+        self.assertEqual(said, f"jprof: {trace}/thread-0-0: from byte {104 + first} on, "
+                         f"{bits // 8 - 104 - first} bytes cannot be read: no specification of "
+                         "the trace has an event with the id 656e6f6e\n")
+
+    def test_hostile_traces(self):
+        trace, _ = self.trace(NORMAL, 2, "threads", 50)
+
+        def said(*changes):
+            for name, change in changes:
+                os.rename(os.path.join(trace, name), self.path("aside"))
+                change(os.path.join(trace, name))
+            try:
+                done = subprocess.run([JPROF, "events", "show", trace], capture_output=True,
+                                      text=True, timeout=60)
+                self.assertIn(done.returncode, (0, 1))
+                return done.stderr
+            finally:
+                for name, _ in changes:
+                    if os.path.lexists(os.path.join(trace, name)):
+                        os.remove(os.path.join(trace, name))
+                    os.rename(self.path("aside"), os.path.join(trace, name))
+
+        def link_to_itself(path):
+            os.symlink(path, path)
+
+        self.assertEqual(said(), "")
+        self.assertIn("specifications/shop.xml: is no regular file",
+                      said(("specifications/shop.xml", os.mkfifo)))
+        self.assertIn("is no regular file", said(("specifications/shop.xml", link_to_itself)))
+        self.assertIn("metadata: is missing: other tools cannot read",
+                      said(("metadata", lambda _: None)))
+        self.assertIn("thread-0-0: is not a packet", said(("thread-0-0", os.mkfifo)))
+        self.assertIn("statistics/events: is missing or empty",
+                      said(("statistics/events", os.mkfifo)))
+        os.mkfifo(os.path.join(trace, "specifications", "other.xml"))  # the events are known
+        os.mkfifo(os.path.join(trace, "statistics", "thread-9"))
+        more = said()
+        self.assertIn("other.xml: is no regular file", more)
+        self.assertIn("statistics/thread-9: is not a file of statistics", more)
+        self.assertEqual(set(logged(trace).values()), {150})
 
     def test_cpp(self):
         program = self.path("program_cpp")
@@ -297,6 +266,79 @@ class Events(unittest.TestCase):
         self.assertEqual([end[key] for key in ("logged", "count", "sum", "min", "max")],
                          [0, 5, 0, -2, 2])
         self.assertEqual(said, "0\n0\n")
+
+    def wanted_of_readers(self):
+        """A trace of C with all events, and what the programs that read it print."""
+        trace, _ = self.trace(NORMAL, 2, "orders-and-extremes", 2)
+        orders = [line for number in range(2) for line in
+                  (f"begin 1 {number} [me] 7", f"end {number} {number - 2} 0.5", "nothing")]
+        return trace, orders + ["everything -1 -1 -1 -1 -128 -32768 -2147483648 "
+                                "-9223372036854775808 254 0"]
+
+    def test_readers_of_fortran(self):
+        if shutil.which("gfortran") is None:
+            self.skipTest("gfortran is not installed")
+        trace, wanted = self.wanted_of_readers()
+        program = self.path("read_f90")
+        run("gfortran", "-std=f2008", "-Wall", "-Werror", "-O1", "-J", self.folder,
+            self.path("shop_events.f90"), os.path.join(SOURCES, "read.f90"), *self.link(), "-o",
+            program)
+        said = run(program, os.path.join(trace, "thread-0-0")).stdout
+        self.assertEqual(said.splitlines(), wanted)
+
+    def test_readers_of_java(self):
+        if shutil.which("javac") is None or not os.path.exists(JAR):
+            self.skipTest("a JDK with javac is not installed")
+        trace, wanted = self.wanted_of_readers()
+        classes = self.path("readers")
+        run("javac", "--release", "17", "-Xlint:all", "-Werror", "-cp", JAR, "-d", classes,
+            self.path("ShopEvents.java"), os.path.join(SOURCES, "Read.java"))
+        java = ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", f"{JAR}:{classes}"]
+        self.assertEqual(run(*java, "Read", trace).stdout.splitlines(), wanted)
+        packet = os.path.join(trace, "thread-0-0")
+        with open(packet, "r+b") as file:  # the last record is not complete
+            head = file.read(104)
+            bits = int.from_bytes(head[48:56], "little") - 8
+            file.seek(48)
+            file.write(bits.to_bytes(8, "little"))
+        done = run(*java, "Read", trace, status=1)
+        self.assertEqual(done.stdout.splitlines(), wanted[:-1])
+        self.assertIn("IllegalStateException", done.stderr)
+
+    def test_versions_of_an_event(self):
+        """A library has the old version of an event, the program a new one with another field."""
+        old, new = self.path("old"), self.path("new")
+        spec = small_specification().replace(
+            'name="order_end" version="2"', 'name="order_end" version="3"').replace(
+            '<field name="stock"', '<field name="weight" type="uint16"><meaning>w</meaning></field>'
+            '\n      <field name="stock"')
+        self.write("newer.xml", spec)
+        run(JPROF, "events", "generate", self.spec, "--language", "c", "--out", old)
+        run(JPROF, "events", "generate", self.path("newer.xml"), "--language", "c", "--out", new)
+        library, program = self.path("libold.so"), self.path("versions")
+        rpath = "-Wl,-rpath," + os.path.dirname(LIBRARY)
+        run(CC, "-shared", "-fPIC", "-fvisibility=hidden", "-I", RUNTIME, "-I", old,
+            os.path.join(SOURCES, "old_version.c"), os.path.join(old, "shop_events.c"), LIBRARY,
+            rpath, "-o", library)
+        run(CC, "-I", RUNTIME, "-I", new, os.path.join(SOURCES, "new_version.c"),
+            os.path.join(new, "shop_events.c"), library, LIBRARY, rpath,
+            "-Wl,-rpath," + self.folder, "-o", program)
+        name = "shop::orders::order_end"
+        for what, counts in (("old", {2: 2}), ("new", {3: 3}), ("both", {2: 2, 3: 3})):
+            trace = self.path("versions-" + what)
+            run(program, trace, what)
+            self.assertEqual(sorted(os.listdir(os.path.join(trace, "specifications"))),
+                             ["shop-1.xml", "shop.xml"])
+            rows = shown(trace)["events"]
+            self.assertEqual({row["version"]: row["logged"] for row in rows}, counts)
+            self.assertEqual({row["event"] for row in rows}, {name})
+            self.assertEqual({row["version"]: row["sum"] for row in rows},
+                             {version: count * 10 * version for version, count in counts.items()})
+            lines = run(JPROF, "events", "follow", trace).stdout
+            self.assertEqual(lines.count("weight=7 stock=0.5\n"), counts.get(3, 0))
+            self.assertEqual(lines.count(" stock=0.25\n"), counts.get(2, 0))
+            printed, warnings = babeltrace(trace)
+            self.assertEqual((len(printed), warnings), (sum(counts.values()), ""))
 
     def test_documented_example(self):
         with open(os.path.join(ROOT, "docs", "EVENTS.md"), encoding="utf-8") as file:

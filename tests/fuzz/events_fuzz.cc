@@ -1,11 +1,12 @@
 // libFuzzer: by the first byte, reads the others as a specification of events, of which everything
-// is generated then, or as a packet or the statistics of a trace. There must be no crash, no
-// sanitizer report and no endless loop.
+// is generated then, or as a packet, the statistics or the metadata of a trace. There must be no
+// crash, no sanitizer report and no endless loop.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include "events/generate/generate.h"
+#include "events/read/follow.h"
 #include "events/read/trace.h"
 #include "events/spec/identity.h"
 #include "tests/unit/events/small_specification.h"
@@ -50,6 +51,13 @@ struct FuzzedTrace {
       ++records;
     });
     if (records > bytes.size() / 12) std::abort();
+    auto follower = events::Follower::Open(place.path());
+    if (!follower) std::abort();
+    follower->Read([&](const events::Record&, events::UnixTime time) {
+      if (time.nanos >= 1'000'000'000) std::abort();
+      --records;
+    });
+    if (records != 0) std::abort();
     std::filesystem::remove(place.path() / name);
   }
 
@@ -66,6 +74,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     trace.Read("thread-0-0", bytes);
   } else if (data[0] == 2) {
     trace.Read("statistics/thread-0", bytes);
+  } else if (data[0] == 3) {
+    trace.Read("metadata", bytes);
   } else {
     Parse(bytes);
   }

@@ -1,3 +1,5 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
 import java.nio.file.Path;
 import jprof.events.Event;
 import jprof.events.Options;
@@ -43,6 +45,16 @@ public final class Program {
                 Long.MIN_VALUE, 1e300, 0xdeadbeefL, "x".repeat(254) + "\u00e4", null);
     }
 
+    private static void told() throws Exception {
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
+        for (String line; (line = lines.readLine()) != null; ) {
+            if (line.equals("orders")) {
+                orders();
+            }
+            System.out.println("done");
+        }
+    }
+
     public static void main(String[] args) throws Exception {
         Options.Mode mode = Options.Mode.values()[Integer.parseInt(args[1])];
         count = Integer.parseInt(args[4]);
@@ -51,6 +63,8 @@ public final class Program {
         Trace.open(Path.of(args[0]), new Options(mode, 65536, Integer.parseInt(args[2])));
         if (args[3].equals("levels")) {
             levels();
+        } else if (args[3].equals("told")) {
+            told();
         } else if (Trace.setLevel("*", Event.LOG) != 4) {
             System.exit(3);
         }

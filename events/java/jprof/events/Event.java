@@ -10,6 +10,7 @@ public final class Event {
     final String name;
     final String metadata;
     final int id;
+    final int version;
     final int initialLevel;
     /** Where its statistics are; negative until it is registered, or if another event has its id. */
     int index = -1;
@@ -17,8 +18,9 @@ public final class Event {
     private volatile int level;
 
     /** Makes an event that is off. For generated code. */
-    public Event(String name, int id, int initialLevel, String metadata) {
+    public Event(String name, int version, int id, int initialLevel, String metadata) {
         this.name = name;
+        this.version = version;
         this.id = id;
         this.initialLevel = initialLevel;
         this.metadata = metadata;

@@ -6,7 +6,7 @@ import java.util.UUID;
 final class Metadata {
     private Metadata() {}
 
-    static String head(UUID id) {
+    static String head(UUID id, boolean closed) {
         long monotonic = System.nanoTime();
         java.time.Instant now = java.time.Instant.now();
         long unix = now.getEpochSecond() * 1_000_000_000L + now.getNano();
@@ -14,6 +14,7 @@ final class Metadata {
         return TEXT.replace("UUID", id.toString())
                 .replace("SECONDS", Long.toString(offset / 1_000_000_000L))
                 .replace("NANOS", Long.toString(offset % 1_000_000_000L))
+                .replace("CLOSED", closed ? "1" : "0")
                 .replace("PROCESS", Long.toString(ProcessHandle.current().pid()));
     }
 
@@ -59,6 +60,7 @@ final class Metadata {
               tracer_name = "jprof";
               tracer_major = 1;
               process = PROCESS;
+              closed = CLOSED;
             };
 
             typealias integer {

@@ -6,8 +6,9 @@ package jprof.events;
  * @param mode what happens when a thread has filled its packets
  * @param packetBytes the size of a packet, a multiple of 64 KiB
  * @param packets how many each thread has, at least 2
+ * @param noControl whether there is no thread that serves <code>jprof ctl</code>
  */
-public record Options(Mode mode, int packetBytes, int packets) {
+public record Options(Mode mode, int packetBytes, int packets, boolean noControl) {
     /** What happens when a thread has filled its packets. */
     public enum Mode {
         /** Later events are discarded and counted. */
@@ -21,6 +22,11 @@ public record Options(Mode mode, int packetBytes, int packets) {
     /** Eight packets of 256 KiB in the mode normal. */
     public Options() {
         this(Mode.NORMAL, 256 << 10, 8);
+    }
+
+    /** Options of a trace that <code>jprof ctl</code> can control. */
+    public Options(Mode mode, int packetBytes, int packets) {
+        this(mode, packetBytes, packets, false);
     }
 
     public Options {

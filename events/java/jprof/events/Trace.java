@@ -49,6 +49,9 @@ public final class Trace {
         directory = absolute;
         writeMetadata();
         PROVIDERS.forEach(Trace::setInitialLevels);
+        if (!newOptions.noControl()) {
+            Control.begin(absolute);
+        }
     }
 
     /** Opens a trace with the default options. */
@@ -59,7 +62,15 @@ public final class Trace {
     /** Sets all events to the level off. */
     public static synchronized void close() {
         closed = true;
+        Control.end();
         EVENTS.values().forEach(event -> event.setLevel(Event.OFF));
+        try {
+            if (directory != null) {
+                writeMetadata();
+            }
+        } catch (IOException full) {
+            // The first ones remain.
+        }
     }
 
     /**
@@ -120,6 +131,21 @@ public final class Trace {
         }
     }
 
+    /** Returns level, version and name of each event, one on a line. */
+    static synchronized String levels() {
+        StringBuilder lines = new StringBuilder();
+        for (Event event : inOrder()) {
+            lines.append(String.format("event %d %d %s%n", event.level(), event.version, event.name));
+        }
+        return lines.toString();
+    }
+
+    private static List<Event> inOrder() {
+        List<Event> sorted = new ArrayList<>(EVENTS.values());
+        sorted.sort((a, b) -> Integer.compare(a.index, b.index));
+        return sorted;
+    }
+
     private static void setInitialLevels(Provider provider) {
         for (Event event : provider.events()) {
             event.setLevel(event.initialLevel);
@@ -127,14 +153,21 @@ public final class Trace {
     }
 
     private static void writeMetadata() throws IOException {
+        Map<String, String> specifications = new HashMap<>(); // several versions may be loaded
         for (Provider provider : PROVIDERS) {
-            write("specifications/" + provider.name() + ".xml", provider.specification());
+            String name = provider.name();
+            for (int number = 1; specifications.containsKey(name); ++number) {
+                if (specifications.get(name).equals(provider.specification())) {
+                    break;
+                }
+                name = provider.name() + "-" + number;
+            }
+            specifications.put(name, provider.specification());
+            write("specifications/" + name + ".xml", provider.specification());
         }
-        List<Event> sorted = new ArrayList<>(EVENTS.values());
-        sorted.sort((a, b) -> Integer.compare(a.index, b.index));
         StringBuilder names = new StringBuilder("epoch " + epoch + "\n");
-        StringBuilder metadata = new StringBuilder(Metadata.head(ID));
-        for (Event event : sorted) {
+        StringBuilder metadata = new StringBuilder(Metadata.head(ID, closed));
+        for (Event event : inOrder()) {
             names.append(String.format("%08x %s%n", event.id, event.name));
             metadata.append('\n').append(event.metadata);
         }

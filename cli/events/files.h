@@ -8,7 +8,7 @@
 namespace jprof::cli {
 
 struct EventFilesArguments {
-  std::string language, out, identities;
+  std::string language, out, identities, by, event;
   std::string format = "text";
 };
 
@@ -21,5 +21,9 @@ Result<int> CheckEvents(const std::string& specification, const EventFilesArgume
 
 // Prints how often each event is in a trace, and its statistics.
 Result<int> ShowEvents(const std::string& trace, const EventFilesArguments& arguments);
+
+// Prints the events of a trace, those of a running program as they come, until the trace is closed
+// or its process has ended.
+Result<int> FollowEvents(const std::string& trace, const EventFilesArguments& arguments);
 
 }  // namespace jprof::cli

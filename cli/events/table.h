@@ -1,0 +1,39 @@
+// Counts what is in a trace of events, and prints it as a table or JSON.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "common/result.h"
+#include "events/read/trace.h"
+
+namespace jprof::cli {
+
+// Whether there are rows for each process or thread.
+enum class EventGroups { kNone, kProcess, kThread };
+
+// Two versions of an event are two rows.
+struct EventRow {
+  events::Writer group;  // without what the rows do not distinguish
+  std::string event;
+  uint32_t version = 0;
+
+  auto operator<=>(const EventRow&) const = default;
+};
+
+struct EventCounts {
+  uint64_t logged = 0;
+  events::Summary statistics;
+};
+
+using EventRows = std::map<EventRow, EventCounts>;
+
+// Reads all records. Adds what is damaged to trace.damages.
+EventRows CountEvents(events::Trace& trace, EventGroups groups);
+
+Result<void> PrintEventsJson(const events::Trace& trace, const EventRows& rows, EventGroups groups);
+void PrintEventsText(const EventRows& rows, EventGroups groups);
+
+}  // namespace jprof::cli
