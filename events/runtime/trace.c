@@ -19,12 +19,19 @@ pthread_mutex_t jprof_events_lock = PTHREAD_MUTEX_INITIALIZER;
 
 enum { kNever, kOpen, kClosed };
 
-static __thread char last_error[PATH_MAX + 256];
+// Allocated, because a library that is loaded at run time has little thread-local storage.
+static __thread char* last_error;
 
-const char* jprof_events_error(void) { return last_error; }
+const char* jprof_events_error(void) { return last_error == NULL ? "" : last_error; }
+
+static void forget_error(void) {
+  free(last_error);
+  last_error = NULL;
+}
 
 static int fail(const char* what, const char* why) {
-  snprintf(last_error, sizeof last_error, "%s: %s", what, why);
+  forget_error();
+  if (asprintf(&last_error, "%s: %s", what, why) < 0) last_error = NULL;
   return -1;
 }
 
@@ -155,7 +162,7 @@ static int open_locked(const char* directory, const jprof_events_options* option
 }
 
 int jprof_events_open(const char* directory, const jprof_events_options* options) {
-  last_error[0] = 0;
+  forget_error();
   pthread_mutex_lock(&jprof_events_lock);
   const int opened = open_locked(directory, options);
   pthread_mutex_unlock(&jprof_events_lock);
@@ -173,7 +180,7 @@ void jprof_events_close(void) {
 }
 
 int jprof_events_set_level(const char* pattern, int level) {
-  last_error[0] = 0;
+  forget_error();
   if (level < 0 || level > (JPROF_EVENTS_STATISTICS | JPROF_EVENTS_LOG))
     return fail(pattern, "the level is not a combination of JPROF_EVENTS_STATISTICS and _LOG");
   pthread_mutex_lock(&jprof_events_lock);

@@ -216,6 +216,9 @@ class Events(unittest.TestCase):
         limited = f"ulimit -f 64; exec {self.program} {self.path('y')} 0 2 none"
         self.assertIn("ulimit -f", run("sh", "-c", limited, status=1).stderr)
 
+    def test_the_library_can_be_loaded_at_run_time(self):
+        run(sys.executable, "-c", f"import ctypes; ctypes.CDLL({LIBRARY!r})")
+
     def test_damaged_traces(self):
         trace, _ = self.trace(NORMAL, 3, "threads", 100)
         packets = sorted(name for name in os.listdir(trace) if name.startswith("thread-"))
