@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "events/runtime/forget.h"
 #include "events/runtime/internal.h"
 
 jprof_events_trace jprof_events_the_trace;
@@ -175,6 +176,18 @@ void jprof_events_close(void) {
     set_all_levels(NULL, JPROF_EVENTS_OFF);
     jprof_events_write_metadata();  // if it fails, the first ones remain
     atomic_store(&jprof_events_the_trace.open, kClosed);
+  }
+  pthread_mutex_unlock(&jprof_events_lock);
+}
+
+void jprof_events_forget(void) {
+  pthread_mutex_lock(&jprof_events_lock);
+  if (atomic_load(&jprof_events_the_trace.open) == kClosed) {
+    jprof_events_end_all_writers();
+    jprof_events_the_trace.directory[0] = 0;
+    atomic_store(&jprof_events_the_trace.next_writer, 0);
+    atomic_store(&jprof_events_the_trace.open, kNever);
+    __atomic_add_fetch(&jprof_events_generation, 1, __ATOMIC_RELEASE);
   }
   pthread_mutex_unlock(&jprof_events_lock);
 }

@@ -7,6 +7,7 @@ a warning and runs, and babeltrace2 and jprof read the same events from the trac
 Without babeltrace2, gfortran or a JDK, what requires these is skipped.
 """
 import collections
+import glob
 import json
 import os
 import re
@@ -160,6 +161,12 @@ class Events(unittest.TestCase):
         numbers = [int(number) for number in found]
         self.assertEqual(max(numbers), 9999)
         self.assertGreater(min(numbers), 5000)
+
+    def test_a_thread_that_ends_leaves_a_short_file(self):
+        trace, _ = self.trace(NORMAL, 2, "threads", 10)
+        sizes = [os.path.getsize(path) for path in glob.glob(trace + "/thread-*")]
+        self.assertGreater(len(sizes), 1)
+        self.assertLess(max(sizes), 64 << 10)
 
     def test_a_killed_process_has_written_everything(self):
         trace, _ = self.trace(CONTINUOUS, 2, "killed", 2500, status=-signal.SIGKILL)

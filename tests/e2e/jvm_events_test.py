@@ -192,5 +192,22 @@ def collectors(lab):
     return failures
 
 
+@case
+def attached(lab):
+    """Twice in one JVM; nothing of the traces remains in it."""
+    failures = []
+    with lab.folder() as folder, attaching.program(
+            lab, folder, workers="again", name="JvmEvents") as jvm:
+        for out in (f"{folder}/first.jprof", f"{folder}/second.jprof"):
+            reply = jvm.load(f"CALLTREE,COUNTER=woven,EVENTS,OUT={out}")
+            failures += [reply] if "no events" in reply else []
+            jvm.ask("go")
+            jvm.detach()
+            jvm.ask("go")  # what is not recorded
+            failures += check_all(Trace(out))
+        failures += [line for line in jvm.remains()["maps"] if ".jprof" in line]
+    return failures
+
+
 if __name__ == "__main__":
     sys.exit(case.main(__doc__))

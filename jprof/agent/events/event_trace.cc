@@ -12,6 +12,7 @@
 
 #include "common/errno_text.h"
 #include "common/monotonic.h"
+#include "events/runtime/forget.h"
 #include "jprof/agent/events/parks.h"
 #include "jprof/agent/vm/existing_threads.h"
 #include "jprof/agent/vm/in_use.h"
@@ -177,7 +178,9 @@ void EventTrace::DisableEvents() {
 }
 
 void EventTrace::Close() {
-  if (jvmti_ != nullptr) std::exchange(jvmti_, nullptr)->DisposeEnvironment();
+  if (jvmti_ == nullptr) return;
+  std::exchange(jvmti_, nullptr)->DisposeEnvironment();
+  jprof_events_forget();
 }
 
 uint64_t EventTrace::NumberOf(JNIEnv* jni, jthread thread) const {

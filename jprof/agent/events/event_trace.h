@@ -32,7 +32,8 @@ class EventTrace {
   void RestoreCode(JNIEnv* jni);
   // Disables the events. Callbacks may still be in progress.
   void DisableEvents();
-  // Disposes of the environment. Call this when no callback is in progress.
+  // Disposes of the environment, and frees what the trace used. Call this when no callback is in
+  // progress.
   void Close();
 
   // The calling thread parks. BeginPark returns a number for EndPark, or 0 if nothing is written.

@@ -1,3 +1,5 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -16,8 +18,8 @@ public class JvmEvents {
     private static Object garbage;
 
     /**
-     * Does everything once or, with the argument "again", prints "ready" and does so after each line
-     * of its standard input. With "collect" it does nothing but collections.
+     * Does everything once or, with the argument "again", once for each line of its standard input.
+     * With "collect" it does nothing but collections.
      */
     public static void main(String[] arguments) throws Exception {
         String what = arguments.length > 0 ? arguments[0] : "";
@@ -27,13 +29,18 @@ public class JvmEvents {
             doAll();
             print();
         } else {
-            System.out.println("ready");
-            for (int c = System.in.read(); c >= 0; c = System.in.read()) {
-                if (c != '\n') continue;
-                doAll();
-                System.out.println("done");
-            }
+            serve(new BufferedReader(new InputStreamReader(System.in)));
         }
+    }
+
+    // The words are those of tests/e2e/attaching.py.
+    private static void serve(BufferedReader commands) throws Exception {
+        System.out.println("ready");
+        while (!commands.readLine().equals("end")) {
+            doAll();
+            System.out.println("done");
+        }
+        System.out.println("wrong answers 0");
     }
 
     private static void doAll() throws Exception {
