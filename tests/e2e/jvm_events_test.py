@@ -78,7 +78,8 @@ def check_monitors(trace, rounds):
     contended = trace.of("monitors::contended", class_name="JvmEvents$Guard")
     entered = {e.monitor: e for e in trace.of("monitors::entered")}
     failures = differences("contentions", len(contended), rounds * TIMES["contentions"])
-    failures += differences("owners", {e.owner for e in contended}, set(main))
+    # On a busy machine the owner may have left the monitor before the event looks for it.
+    failures += differences("owners", {e.owner for e in contended if e.owner}, set(main))
     failures += differences("who waits", {trace.titles[e.thread] for e in contended}, {"contender"})
     return failures + [f"no end of {e}" for e in contended
                        if e.monitor not in entered or entered[e.monitor].thread != e.thread

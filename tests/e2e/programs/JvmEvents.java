@@ -86,6 +86,7 @@ public class JvmEvents {
         synchronized (guard) {
             contender = start("contender", () -> enter(guard));
             while (contender.getState() != Thread.State.BLOCKED) Thread.sleep(1);
+            Thread.sleep(5); // the event finds the owner a moment later
         }
         contender.join();
     }
