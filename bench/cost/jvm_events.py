@@ -49,9 +49,10 @@ def main():
     args = parser.parse_args()
     above = 0
     for jdk in measure.jdks_of(args):
-        archive = next(filter(None, map(javac_program.source_zip, measure.jvms.find_jdks())), None)
+        archive = javac_program.source_zip(jdk)
         if archive is None:
-            measure.jvms.skip("no JDK's src.zip under /usr/lib/jvm")
+            print(f"skipped JDK {jdk.version}: its src.zip is missing")
+            continue
         with measure.folder("events", 6, 16, args.out) as work:
             files = javac_program.unpack(archive, work, args.files)
             compilation = javac_program.Compilation(args, jdk, work, files, CONFIGURATIONS)
