@@ -168,6 +168,7 @@ Action TimelineCommand(CommandLine line, const Command& command) {
   line.AllowOthers();
   auto arguments = std::make_shared<TimelineArguments>();
   arguments->typed.options.mode = options::Mode::kCalltree;
+  arguments->typed.options.jvm_events = true;
   AddOptions(line, arguments->typed);
   AddAttachOptions(line, options::Mode::kCalltree, arguments->attach);
   line.Flag("--system-calls", arguments->kernel.system_calls,

@@ -30,7 +30,8 @@ typedef struct jprof_events_writer {
   int no_statistics; /* 1: its file cannot be had */
   int full;          /* 1: no more packets can be had */
   _Atomic uint64_t discarded;
-  unsigned char** ring; /* the packets of the mode wrap */
+  unsigned char** ring;      /* the packets of the mode wrap */
+  jprof_events_thread* self; /* the thread's; null if it has ended; guarded by the lock */
   _Atomic(struct jprof_events_statistics_file*) statistics;
 } jprof_events_writer;
 
@@ -91,8 +92,9 @@ int jprof_events_at_thread_end(void);
  * that the thread is busy. */
 jprof_events_writer* jprof_events_own_writer(void);
 
-/* Unmaps the packets of the calling thread, whose later events are discarded. */
-void jprof_events_end_writer(void);
+/* Unmaps and forgets the packets of all writers. Requires the lock, and that no thread writes an
+ * event or asks for statistics meanwhile. */
+void jprof_events_end_all_writers(void);
 
 /* Makes the file, if `is_new`, or enlarges it to the given bytes, all of them on the disk, and maps
  * it. Returns null with errno if that fails. */

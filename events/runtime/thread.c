@@ -23,10 +23,7 @@ __thread jprof_events_thread jprof_events_self;
 
 static pthread_key_t thread_end;
 
-static void on_thread_end(void* writer) {
-  (void)writer;
-  jprof_events_end_writer();
-}
+static void on_thread_end(void* unused);
 
 int jprof_events_at_thread_end(void) {
   static int made;
@@ -51,6 +48,7 @@ jprof_events_writer* jprof_events_own_writer(void) {
   writer->number = atomic_fetch_add(&trace->next_writer, 1);
   writer->thread = (uint32_t)syscall(SYS_gettid);
   writer->ring = (unsigned char**)((char*)writer + ring);
+  writer->self = &jprof_events_self;
   jprof_events_self.more = writer;
   atomic_fetch_add_explicit(&writer->discarded, jprof_events_self.discarded, memory_order_relaxed);
   jprof_events_self.discarded = 0;
@@ -92,12 +90,17 @@ static void begin_packet(jprof_events_packet* packet, const jprof_events_writer*
   jprof_events_self.limit = (unsigned char*)packet + packet->packet_size / 8;
 }
 
+static void packet_path(char* path, const char* prefix, const jprof_events_writer* writer,
+                        uint32_t number) {
+  snprintf(path, PATH_MAX + 128, "%s/%sthread-%u-%u", jprof_events_the_trace.directory, prefix,
+           writer->number, number);
+}
+
 static jprof_events_packet* new_packet(const jprof_events_writer* writer) {
   const jprof_events_trace* trace = &jprof_events_the_trace;
   char hidden[PATH_MAX + 128], path[PATH_MAX + 128];
-  snprintf(hidden, sizeof hidden, "%s/.thread-%u-%u", trace->directory, writer->number,
-           writer->packets);
-  snprintf(path, sizeof path, "%s/thread-%u-%u", trace->directory, writer->number, writer->packets);
+  packet_path(hidden, ".", writer, writer->packets);
+  packet_path(path, "", writer, writer->packets);
   jprof_events_packet* packet = jprof_events_map_file(hidden, trace->packet_bytes, 1);
   if (packet == NULL) return NULL;
   packet->magic = JPROF_EVENTS_MAGIC;
@@ -166,22 +169,67 @@ void jprof_events_discard(void) {
     ++jprof_events_self.discarded;
 }
 
-void jprof_events_end_writer(void) {
+// Replaces the file of the last packet by one that ends with its last record: most threads of a
+// program may write little. If that is not possible, the file stays as it is.
+static void shorten(const jprof_events_packet* packet, const jprof_events_writer* writer) {
+  char hidden[PATH_MAX + 128], path[PATH_MAX + 128];
+  packet_path(hidden, ".", writer, writer->packets - 1);
+  packet_path(path, "", writer, writer->packets - 1);
+  const int fd = open(hidden, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0666);
+  if (fd < 0) return;
+  jprof_events_packet head = *packet;
+  head.packet_size = head.content_size;
+  const ssize_t rest = (ssize_t)(head.content_size / 8 - sizeof head);
+  const int written = write(fd, &head, sizeof head) == (ssize_t)sizeof head &&
+                      write(fd, packet + 1, (size_t)rest) == rest;
+  close(fd);
+  if (!written || rename(hidden, path) != 0) unlink(hidden);
+}
+
+// Requires the lock.
+static void end_writer(jprof_events_writer* writer) {
   const jprof_events_trace* trace = &jprof_events_the_trace;
-  jprof_events_writer* writer = jprof_events_self.more;
-  if (writer == NULL) return;
-  jprof_events_set_busy(1);
-  writer->full = 1;
-  jprof_events_packet* packet = jprof_events_self.packet;
-  jprof_events_self.packet = NULL;
-  jprof_events_self.next = jprof_events_self.limit = NULL;
+  jprof_events_packet* packet = writer->self->packet;
+  writer->self->packet = NULL;
+  writer->self->next = writer->self->limit = NULL;
+  writer->self = NULL;
   if (trace->mode == JPROF_EVENTS_WRAP) {
     for (uint32_t i = 0; i < trace->packets; ++i)
       if (writer->ring[i] != NULL) munmap(writer->ring[i], trace->packet_bytes);
   } else if (packet != NULL) {
+    shorten(packet, writer);
     munmap(packet, trace->packet_bytes);
   }
+}
+
+static void on_thread_end(void* unused) {
+  (void)unused;
+  jprof_events_set_busy(1);
+  pthread_mutex_lock(&jprof_events_lock);
+  jprof_events_writer* writer = jprof_events_self.more;
+  if (writer != NULL && writer->self != NULL) {
+    writer->full = 1;
+    end_writer(writer);
+  }
+  pthread_mutex_unlock(&jprof_events_lock);
   jprof_events_set_busy(0);
+}
+
+void jprof_events_end_all_writers(void) {
+  const uint32_t packets = jprof_events_the_trace.packets;
+  jprof_events_writer* one = atomic_exchange(&jprof_events_the_trace.writers, NULL);
+  while (one != NULL) {
+    jprof_events_writer* next = one->next;
+    jprof_events_thread* self = one->self;
+    if (self != NULL) {
+      end_writer(one);
+      memset(self, 0, sizeof *self);
+    }
+    jprof_events_statistics_file* file = atomic_load(&one->statistics);
+    if (file != NULL) munmap(file, sizeof *file + file->count * sizeof(jprof_events_statistics));
+    munmap(one, sizeof *one + packets * sizeof(unsigned char*));
+    one = next;
+  }
 }
 
 uint64_t jprof_events_discarded(void) {

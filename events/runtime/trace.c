@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "events/runtime/forget.h"
 #include "events/runtime/internal.h"
 
 jprof_events_trace jprof_events_the_trace;
@@ -17,12 +18,19 @@ jprof_events_provider* jprof_events_providers;
 uint32_t jprof_events_registered;
 pthread_mutex_t jprof_events_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static __thread char last_error[PATH_MAX + 256];
+// Allocated, because a library that is loaded at run time has little thread-local storage.
+static __thread char* last_error;
 
-const char* jprof_events_error(void) { return last_error; }
+const char* jprof_events_error(void) { return last_error == NULL ? "" : last_error; }
+
+static void forget_error(void) {
+  free(last_error);
+  last_error = NULL;
+}
 
 static int fail(const char* what, const char* why) {
-  snprintf(last_error, sizeof last_error, "%s: %s", what, why);
+  forget_error();
+  if (asprintf(&last_error, "%s: %s", what, why) < 0) last_error = NULL;
   return -1;
 }
 
@@ -160,7 +168,7 @@ static int open_locked(const char* directory, const jprof_events_options* option
 }
 
 int jprof_events_open(const char* directory, const jprof_events_options* options) {
-  last_error[0] = 0;
+  forget_error();
   pthread_mutex_lock(&jprof_events_lock);
   const int opened = open_locked(directory, options);
   pthread_mutex_unlock(&jprof_events_lock);
@@ -178,8 +186,20 @@ void jprof_events_close(void) {
   pthread_mutex_unlock(&jprof_events_lock);
 }
 
+void jprof_events_forget(void) {
+  pthread_mutex_lock(&jprof_events_lock);
+  if (atomic_load(&jprof_events_the_trace.open) == JPROF_EVENTS_CLOSED) {
+    jprof_events_end_all_writers();
+    jprof_events_the_trace.directory[0] = 0;
+    atomic_store(&jprof_events_the_trace.next_writer, 0);
+    atomic_store(&jprof_events_the_trace.open, JPROF_EVENTS_NEVER);
+    __atomic_add_fetch(&jprof_events_generation, 1, __ATOMIC_RELEASE);
+  }
+  pthread_mutex_unlock(&jprof_events_lock);
+}
+
 int jprof_events_set_level(const char* pattern, int level) {
-  last_error[0] = 0;
+  forget_error();
   if (level < 0 || level > (JPROF_EVENTS_STATISTICS | JPROF_EVENTS_LOG))
     return fail(pattern, "the level is not a combination of JPROF_EVENTS_STATISTICS and _LOG");
   pthread_mutex_lock(&jprof_events_lock);

@@ -29,8 +29,8 @@ Agent::Agent(JavaVM* java, JNIEnv* attaching, jvmtiEnv* jvmti, options::AgentOpt
 // The profile has its metadata before the first event.
 Result<void> Agent::Open() {
   constexpr Result<void> (Agent::*kSteps[])() = {
-      &Agent::FindThreads, &Agent::OpenCalls,    &Agent::OpenJitLog,
-      &Agent::WriteMeta,   &Agent::BeginWithJvm, &Agent::Join,
+      &Agent::FindThreads,  &Agent::OpenCalls,      &Agent::OpenJitLog, &Agent::WriteMeta,
+      &Agent::BeginWithJvm, &Agent::OpenEventTrace, &Agent::Join,
   };
   for (const auto step : kSteps) {
     if (auto done = (this->*step)(); !done) {
@@ -100,6 +100,14 @@ Result<void> Agent::BeginWithJvm() {
   return WriteMeta();
 }
 
+// The recording continues without a trace.
+Result<void> Agent::OpenEventTrace() {
+  if (!plan_.events) return {};
+  if (const auto opened = event_trace_.Open(java_, directory_); !opened)
+    setup::PrintMessage(opened.error().message);
+  return {};
+}
+
 Result<void> Agent::Join() {
   if (!attached()) return {};
   auto begun = Begin(attaching_, existing_);
@@ -107,11 +115,16 @@ Result<void> Agent::Join() {
   return begun;
 }
 
-// Each part begins, and ends, even if there was no memory for another.
+// Each part begins, and ends, even if there was no memory for another. The calls that the trace
+// itself makes come before woven methods count.
 Result<void> Agent::Begin(JNIEnv* jni, std::span<const ExistingThread> threads) {
+  NoteIfNoMemory([&] { event_trace_.Begin(jni); });
   Result<void> begun;
   if (calls_) begun = FailWithoutMemory([&] { return calls_->Begin(jni, threads); });
-  if (!begun && attached()) return begun;
+  if (!begun && attached()) {
+    event_trace_.RestoreCode(jni);
+    return begun;
+  }
   NoteIfNoMemory([&] { jit_log_.Begin(jni, threads); });
   if (calls_) NoteIfNoMemory([&] { calls_->BeginSampling(jni); });
   return begun;
@@ -122,18 +135,21 @@ void Agent::End(JNIEnv* jni) {
   if (std::exchange(ended_, true)) return;
   if (calls_) NoteIfNoMemory([&] { calls_->End(jni); });
   NoteIfNoMemory([&] { jit_log_.End(jni); });
+  event_trace_.End();
 }
 
 void Agent::DisableEvents() {
   events_.Uninstall(jvmti_);
   if (calls_) calls_->DisableEvents();
   jit_log_.DisableEvents();
+  event_trace_.DisableEvents();
 }
 
 Result<void> Agent::EndAndRestoreCode(JNIEnv* jni) {
   if (calls_) {
     if (auto restored = calls_->RestoreCode(jni); !restored) return restored;
   }
+  event_trace_.RestoreCode(jni);
   End(jni);
   DisableEvents();
   return {};
@@ -142,6 +158,7 @@ Result<void> Agent::EndAndRestoreCode(JNIEnv* jni) {
 void Agent::Close() {
   if (calls_) calls_->Close();
   jit_log_.Close();
+  event_trace_.Close();
   jvmti_->DisposeEnvironment();
 }
 

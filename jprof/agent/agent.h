@@ -1,8 +1,8 @@
 // Makes the recordings of one JVM. Agent_OnLoad creates the agent when the JVM starts, and
 // Agent_OnAttach in a running JVM (start.h). It owns a recording of calls or samples, a log of
-// jitted code, or both. Callbacks and signal handlers find the parts through InUse. An agent that
-// began with the JVM exists until the process ends; one that was attached is freed when it is
-// detached.
+// jitted code, or both, and may own a trace of the JVM's events. Callbacks and signal handlers find
+// the parts through InUse. An agent that began with the JVM exists until the process ends; one that
+// was attached is freed when it is detached.
 #pragma once
 
 #include <jvmti.h>
@@ -15,6 +15,7 @@
 
 #include "common/result.h"
 #include "jprof/agent/call_recording.h"
+#include "jprof/agent/events/event_trace.h"
 #include "jprof/agent/vm/existing_threads.h"
 #include "jprof/agent/vm/jit_log.h"
 #include "jprof/agent/vm/jvmti_env.h"
@@ -68,6 +69,7 @@ class Agent {
   Result<void> OpenJitLog();
   Result<void> WriteMeta();
   Result<void> BeginWithJvm();
+  Result<void> OpenEventTrace();
   Result<void> Join();
 
   void DisableEvents();
@@ -84,6 +86,7 @@ class Agent {
   JvmtiEvents events_;
   std::optional<CallRecording> calls_;  // set by Open, unless the plan has no session
   JitLog jit_log_;                      // open if the plan has it
+  EventTrace event_trace_;              // the same
   std::vector<ExistingThread> existing_;
   std::mutex ending_;
   bool ended_ = false;

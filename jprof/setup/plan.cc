@@ -69,6 +69,7 @@ Source SourceOf(const options::AgentOptions& options) {
 void ChooseParts(const options::AgentOptions& options, Plan& plan) {
   const bool samples = plan.source == Source::kSamples;
   plan.jit_log = options.jit_log && !samples;
+  plan.events = options.jvm_events;
   plan.objects = options.mode == options::Mode::kObjects;
   plan.sampling = plan.has_session() && !options.triggers.empty();
   plan.vm_triggers = samples;

@@ -23,6 +23,7 @@ struct Plan {
 
   // The parts of the recording.
   bool jit_log = false;
+  bool events = false;                // what the JVM does over time is written to a trace
   bool objects = false;               // allocated objects are counted
   bool sampling = false;              // with the control channel of `jprof ctl`
   bool vm_triggers = false;           // samples at events of the VM

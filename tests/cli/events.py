@@ -6,6 +6,7 @@ a warning and runs, and babeltrace2 and jprof read the same events from the trac
 
 Without babeltrace2, gfortran or a JDK, what requires these is skipped.
 """
+import glob
 import json
 import os
 import re
@@ -77,6 +78,12 @@ class Events(Programs):
         self.assertEqual(max(numbers), 9999)
         self.assertGreater(min(numbers), 5000)
 
+    def test_a_thread_that_ends_leaves_a_short_file(self):
+        trace, _ = self.trace(NORMAL, 2, "threads", 10)
+        sizes = [os.path.getsize(path) for path in glob.glob(trace + "/thread-*")]
+        self.assertGreater(len(sizes), 1)
+        self.assertLess(max(sizes), 64 << 10)
+
     def test_a_killed_process_has_written_everything(self):
         trace, _ = self.trace(CONTINUOUS, 2, "killed", 2500, status=-signal.SIGKILL)
         self.assertEqual(set(logged(trace).values()), {4 * 2500})
@@ -131,6 +138,9 @@ class Events(Programs):
         self.assertIn("packets: must be from 2", said)
         limited = f"ulimit -f 64; exec {self.program} {self.path('y')} 0 2 none"
         self.assertIn("ulimit -f", run("sh", "-c", limited, status=1).stderr)
+
+    def test_the_library_can_be_loaded_at_run_time(self):
+        run(sys.executable, "-c", f"import ctypes; ctypes.CDLL({LIBRARY!r})")
 
     def test_damaged_traces(self):
         trace, _ = self.trace(NORMAL, 3, "threads", 100)

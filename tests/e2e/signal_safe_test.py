@@ -182,7 +182,7 @@ int handler(char* p) {
 """
 LAZY = "bound at their first call"
 # A running JVM keeps 512 bytes, in all, for the thread-local storage of libraries that it loads.
-MOST_THREAD_LOCAL = 128
+MOST_THREAD_LOCAL = 160
 LARGE = f"more than {MOST_THREAD_LOCAL}"
 PLANTED = [
     ("p[0] = 1", "now", None),

@@ -12,12 +12,6 @@ namespace jprof::agent {
 
 thread_local Retransformer::Progress* Retransformer::progress_ = nullptr;
 
-bool IsLinked(jvmtiEnv* jvmti, jclass type) {
-  jint status = 0;
-  return jvmti->GetClassStatus(type, &status) == JVMTI_ERROR_NONE &&
-         (status & JVMTI_CLASS_STATUS_PREPARED) != 0;
-}
-
 // The references are global, because the VM's events, which compare them, have frames of local
 // references of their own.
 void Retransformer::RetransformLoaded(JNIEnv* jni, Order order, Kind kind, const Chosen& chosen) {

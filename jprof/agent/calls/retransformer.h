@@ -54,7 +54,4 @@ class Retransformer {
   WovenStatistics& statistics_;
 };
 
-// Returns whether the class is linked. A class that has just been defined is not linked yet.
-bool IsLinked(jvmtiEnv* jvmti, jclass type);
-
 }  // namespace jprof::agent

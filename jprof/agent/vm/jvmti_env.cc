@@ -69,6 +69,12 @@ MethodNames::MethodNames(jvmtiEnv* jvmti, jmethodID method)
 
 std::string_view MethodNames::class_name() const { return InternalName(class_signature_.view()); }
 
+bool IsLinked(jvmtiEnv* jvmti, jclass type) {
+  jint status = 0;
+  return jvmti->GetClassStatus(type, &status) == JVMTI_ERROR_NONE &&
+         (status & JVMTI_CLASS_STATUS_PREPARED) != 0;
+}
+
 std::string_view InternalName(std::string_view signature) {
   if (signature.size() < 2 || signature.front() != 'L') return signature;
   return signature.substr(1, signature.size() - 2);

@@ -69,6 +69,8 @@ class MethodNames {
 std::string SystemProperty(jvmtiEnv* jvmti, const char* name);
 // Returns the name of a thread, or an empty string if it is unknown. Requires the live phase.
 std::string ThreadName(jvmtiEnv* jvmti, jthread thread);
+// Returns whether the class is linked. A class that has just been defined is not linked yet.
+bool IsLinked(jvmtiEnv* jvmti, jclass type);
 // Removes L and ; from the signature of a class.
 std::string_view InternalName(std::string_view signature);
 

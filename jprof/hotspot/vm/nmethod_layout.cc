@@ -13,10 +13,8 @@ constexpr uint64_t kMostScopeBytes = 64 << 20;
 CompilerLevel::CompilerLevel(Fields& field)
     : level_(field("nmethod", "_comp_level")), is_byte_(field.OptionalSize("CompLevel") == 1) {}
 
-bool CompilerLevel::IsC2(const MemoryReader& memory, uint64_t header) const {
-  const int level =
-      is_byte_ ? memory.At<int8_t>(header + level_) : memory.At<int32_t>(header + level_);
-  return level >= kFirstOfC2;
+int CompilerLevel::Of(const MemoryReader& memory, uint64_t header) const {
+  return is_byte_ ? memory.At<int8_t>(header + level_) : memory.At<int32_t>(header + level_);
 }
 
 NmethodLayout::InCodeCache::InCodeCache(Fields& field)

@@ -19,8 +19,12 @@ class CompilerLevel {
   static constexpr int kFirstOfC2 = 4;
 
   explicit CompilerLevel(Fields& field);
-  // Returns whether C2 has compiled the nmethod with this header.
-  bool IsC2(const MemoryReader& memory, uint64_t header) const;
+  // Returns the level of the nmethod with this header: 1 to 4; 0 if it calls a native method.
+  int Of(const MemoryReader& memory, uint64_t header) const;
+  // Returns whether C2 has compiled it.
+  bool IsC2(const MemoryReader& memory, uint64_t header) const {
+    return Of(memory, header) >= kFirstOfC2;
+  }
 
  private:
   int64_t level_;

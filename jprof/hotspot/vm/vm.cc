@@ -87,6 +87,14 @@ FrameKind Vm::Classify(uint64_t return_address) {
   }
 }
 
+uint8_t Vm::LevelOf(uint64_t address) const {
+  const MemoryReader memory(nullptr);
+  const uint64_t blob = heaps_.BlobAround(memory, address);
+  const bool is_method =
+      blob != 0 && BlobKindOf(Load<const char*>(blob, blob_name_)) == BlobKind::kMethod;
+  return is_method ? static_cast<uint8_t>(level_.Of(memory, blob)) : 0;
+}
+
 uint64_t Vm::VirtualThreadId(uint64_t vm_thread) {
   return marks_.identity >= 0 ? Load<uint64_t>(vm_thread, marks_.identity) : 0;
 }

@@ -38,6 +38,10 @@ class Vm : public engine::MethodSource {
   FrameKind Classify(uint64_t return_address) override;
   uint64_t VirtualThreadId(uint64_t vm_thread) override;
 
+  // Returns the level at which a compiler made the method at an address, 1 to 4, or 0 if there is
+  // no such method.
+  uint8_t LevelOf(uint64_t address) const;
+
   ThreadMarks thread_marks() const { return marks_; }
 
   // Returns the address of a VM flag's value, which is a byte if it is boolean, or null if
