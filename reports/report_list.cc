@@ -4,6 +4,7 @@
 #include <ranges>
 
 #include "reports/combined/combined_report.h"
+#include "reports/events/event_columns.h"
 #include "reports/events/timeline.h"
 #include "reports/itrace/arc.h"
 #include "reports/locks/log_jlm.h"
@@ -162,33 +163,6 @@ constexpr ColumnHelp kArcCallColumns[] = {
     {"CALLER -> CALLEE", "`(thread)`: tracing began there; `(signal)`: the callee is its handler"},
 };
 
-constexpr ColumnHelp kTimelineColumns[] = {
-    {"RAN", "time on a processor, without interrupts"},
-    {"%", "RAN in percent of the recorded time"},
-    {"READY", "time in which it could have run and did not: other threads had the processors"},
-    {"WAITED", "time in which it waited for something else"},
-    {"INTR", "time of interrupts that came while it ran"},
-    {"DISP", "how often it ran: its stretches"},
-    {"PREEMPT", "how often its processor was given to another thread although it could run on"},
-    {"TID", "the thread's id"},
-    {"LONGEST", "the longest of these waits"},
-    {"COUNT", "how many waits these are"},
-    {"FOR", "what they were for: docs/TIMELINE.md"},
-};
-
-constexpr ColumnHelp kUtilisationColumns[] = {
-    {"FROM", "begin of the interval, since the recording began"},
-    {"TO", "its end; the last rows are about the whole recording"},
-    {"CPU", "the processor"},
-    {"IDLE%", "time in which it ran no thread, without interrupts"},
-    {"USER%", "time of threads outside of system calls; `-`: recorded without them"},
-    {"KERNEL%", "time of threads in system calls"},
-    {"THREADS%", "both together"},
-    {"INTR%", "time of interrupts"},
-    {"DISP", "dispatches"},
-    {"INTRS", "interrupts"},
-};
-
 constexpr std::string_view kTreeOptions =
     "--format --threads --sort --all --min-percent --depth --names --legend --width --no-pager "
     "--metric --cumulative --raw --static-letters --table --uncalibrated --force --refit";
@@ -294,6 +268,9 @@ constexpr Report kReports[] = {
     {"timeline", "when threads ran and what they waited for, of jprof timeline",
      "--format --all --names --legend --width --no-pager", "", kTableFormats, kTimelineColumns,
      kEventKinds, OfEvents<PrintTimeline>},
+    {"critical-path", "what delayed the end of a program that jprof timeline has recorded",
+     "--format --all --names --legend --width --no-pager", "", kTableFormats, kPathColumns,
+     kEventKinds, OfEvents<PrintCriticalPath>},
     {"utilisation", "how busy each processor was, in equal intervals",
      "--format --legend --width --no-pager", "", kTableFormats, kUtilisationColumns, kEventKinds,
      OfEvents<PrintUtilisation>},

@@ -1,5 +1,7 @@
 // `jprof callflow|calltree|locks|objects|trace|scs`: checks the options, runs the command with the
 // agent, and prints a summary.
+#include "cli/shared/record_command.h"
+
 #include <fmt/format.h>
 #include <string.h>
 
@@ -8,7 +10,6 @@
 
 #include "cli/shared/commands.h"
 #include "cli/shared/process_id.h"
-#include "cli/shared/record_command.h"
 #include "cli/shared/record_options.h"
 #include "cli/shared/usage_error.h"
 #include "options/agent_options.h"
@@ -76,8 +77,7 @@ int ReportRun(const RecordingPlan& plan, const Outcome& outcome, record::RunWatc
   return code == 0 && !recorded ? 2 : code;
 }
 
-Result<int> RecordCommand(const TypedOptions& typed, const Command& command,
-                          Companion* companion) {
+Result<int> RecordCommand(const TypedOptions& typed, const Command& command, Companion* companion) {
   const auto plan = record::PlanRecording(typed, command);
   if (!plan) return std::unexpected(plan.error());
   for (const std::string& note : plan->notes) PrintError(note);

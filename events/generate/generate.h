@@ -26,8 +26,8 @@ GeneratedFiles GenerateFortran(const Specification& specification);
 // ShopEvents.java of the package shop_events: functions that write events, and records with
 // functions that read them, over jprof-events.jar.
 GeneratedFiles GenerateJava(const Specification& specification);
-// shop_layout.h: the records of the events as structures of C. Leaves out events with a text that is
-// not their last field.
+// shop_layout.h: the records of the events as structures of C. Leaves out events with a text that
+// is not their last field.
 GeneratedFiles GenerateLayout(const Specification& specification);
 // shop_events.html: what each event means.
 GeneratedFiles GenerateHtml(const Specification& specification);

@@ -14,8 +14,8 @@ struct TraceMetadata {
   uint64_t frequency = 1'000'000'000;  // ticks per second
   int64_t seconds = 0;                 // Unix time at tick 0, and ticks more
   uint64_t ticks = 0;
-  uint32_t process = 0;  // that writes the trace
-  bool closed = false;   // no more records come
+  uint32_t process = 0;               // that writes the trace
+  bool closed = false;                // no more records come
   std::vector<std::string> counters;  // what the environment names counter_0, counter_1, ...
 };
 

@@ -6,11 +6,14 @@
 #include "jprof/engine/woven.h"
 #include "profile/files/context_places.h"
 
-// The recorder finds this function by its name.
+namespace {
+const jprof_context_places* last_announced = nullptr;  // keeps the call below from being removed
+}  // namespace
+
+// The recorder finds this function by its name, and reads the places when it is called.
 extern "C" [[gnu::noinline, gnu::visibility("default")]] void jprof_announce_context(
     const jprof_context_places* places) {
-  // The places must be in memory, and the call must not be removed.
-  asm volatile("" : : "r"(places) : "memory");
+  __atomic_store_n(&last_announced, places, __ATOMIC_SEQ_CST);
 }
 
 namespace jprof::hookit {
@@ -18,7 +21,8 @@ namespace jprof::hookit {
 void AnnounceContext() {
   using engine::Frame, engine::Thread;
   const auto* thread_pointer = static_cast<const char*>(__builtin_thread_pointer());
-  const jprof_context_places places = {
+  static jprof_context_places places;
+  places = {
       .current_thread = reinterpret_cast<const char*>(&engine::current_thread) - thread_pointer,
       .nodes = offsetof(Thread, nodes),
       .woven_current = offsetof(Thread, woven_current),

@@ -1,4 +1,4 @@
-// Says where the calling contexts of this process's threads are in memory, to a recorder outside it.
+// Tells a recorder outside this process where the calling contexts of its threads are in memory.
 #pragma once
 
 namespace jprof::hookit {

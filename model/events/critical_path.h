@@ -1,5 +1,5 @@
-// Finds what delayed the end: the chain of stretches and waits, through several threads, from a time
-// back to an earlier one.
+// Finds what delayed the end: the chain of stretches and waits, through several threads, from a
+// time back to an earlier one.
 //
 // Going back from the end of a thread: while it ran, it was the cause itself. Before that it was
 // ready, and waited for a processor. It became ready when another thread woke it: until then the

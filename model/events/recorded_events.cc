@@ -33,8 +33,16 @@ Result<RecordedEvents> Load(const std::string& directory, auto& sources) {
   RecordedEvents events = {.directory = directory,
                            .meta = ReadMeta(directory),
                            .stretches = *std::move(stretches),
-                           .names = {}};
-  for (Source& source : sources) events.names.Add(source);
+                           .names = {},
+                           .jvms = {}};
+  for (Source& source : sources) {
+    events.names.Add(source);
+    const auto process = static_cast<uint32_t>(source.reader.meta().pid);
+    JvmEvents jvm = LoadJvmEvents(source.reader.directory(), events.stretches.start_unix_ns);
+    auto& damages = events.stretches.damages;
+    damages.insert(damages.end(), jvm.damages.begin(), jvm.damages.end());
+    events.jvms.emplace(process, std::move(jvm));
+  }
   for (StretchThread& thread : events.stretches.threads) {
     const std::string name = events.names.ThreadName(thread.process, thread.thread);
     if (!name.empty()) thread.name = name;  // the kernel's has 15 bytes

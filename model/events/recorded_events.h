@@ -3,12 +3,14 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "common/result.h"
 #include "model/events/context_names.h"
+#include "model/events/jvm_events.h"
 #include "model/events/stretches.h"
 #include "model/tree/source.h"
 #include "profile/files/recording_meta.h"
@@ -31,6 +33,7 @@ struct RecordedEvents {
   profile::RecordingMeta meta;
   Stretches stretches;
   ContextNames names;
+  std::map<uint32_t, JvmEvents> jvms;  // by process
 
   // Returns the name of a thread, or of what woke one, for people.
   std::string ThreadName(uint32_t thread) const;

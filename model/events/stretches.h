@@ -1,5 +1,5 @@
-// Loads what `jprof timeline` and `jprof system-trace` record of the kernel: the stretches that each
-// thread ran on a processor, why each ended, and who made the thread ready to run again.
+// Loads what `jprof timeline` and `jprof system-trace` record of the kernel: the stretches in which
+// each thread ran on a processor, why each ended, and who made the thread ready to run again.
 //
 // A stretch begins and ends on one processor, so each processor's records are read by themselves.
 // Times are ns since the recording began.

@@ -19,7 +19,7 @@ struct Collected {
 
 std::vector<WaitGroup> GroupWaits(const Stretches& stretches, WaitReasons& reasons,
                                   const std::vector<bool>& chosen) {
-  using Key = std::tuple<uint32_t, std::string, WaitReason, int32_t, uint64_t>;
+  using Key = std::tuple<uint32_t, std::string, WaitReason, std::string, int32_t, uint64_t>;
   std::map<Key, Collected> found;
   for (uint32_t i = 0; i < stretches.threads.size(); ++i) {
     if (!chosen[i]) continue;
@@ -28,7 +28,9 @@ std::vector<WaitGroup> GroupWaits(const Stretches& stretches, WaitReasons& reaso
       const WaitReason reason = reasons.Of(*gap.before);
       const uint64_t context = gap.before->context;
       const int32_t call = context != 0 ? -1 : gap.before->call;
-      Collected& one = found[{thread.process, thread.name, reason, call, context}];
+      std::string detail = reasons.DetailOf(*gap.before);
+      Collected& one = found[{thread.process, thread.name, reason, detail, call, context}];
+      one.group.detail = std::move(detail);
       one.group.thread = i;
       one.group.reason = reason;
       one.group.call = call;

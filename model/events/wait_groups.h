@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "model/events/stretch_sums.h"
@@ -12,6 +13,7 @@ struct WaitGroup {
   uint32_t thread = 0;   // index of one of its threads, which all have the same name and process
   uint32_t threads = 0;  // how many these are
   WaitReason reason = WaitReason::kOther;
+  std::string detail;    // what the JVM says of it (WaitReasons::DetailOf)
   int32_t call = -1;     // the system call, if there is no context
   uint64_t context = 0;  // where they waited
   uint64_t count = 0;

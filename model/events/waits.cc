@@ -12,7 +12,7 @@ struct NamedCall {
   std::string_view name;
 };
 constexpr NamedCall kCalls[] = {
-#include "system_calls.inc"
+#include <system_calls.inc>
 };
 
 struct CallReason {
@@ -92,6 +92,11 @@ WaitReason WaitReasons::OfContext(uint32_t process, uint64_t context) {
   return known->second;
 }
 
+const JvmEvents* WaitReasons::JvmOf(const Stretch& stretch) const {
+  const auto found = jvms_.find(stretches_.threads[stretch.thread].process);
+  return found != jvms_.end() ? &found->second : nullptr;
+}
+
 WaitReason WaitReasons::Of(const Stretch& stretch) {
   if (stretch.state == StopState::kRunnable) return WaitReason::kPreempted;
   if (stretch.state == StopState::kStopped) return WaitReason::kStopped;
@@ -100,7 +105,32 @@ WaitReason WaitReasons::Of(const Stretch& stretch) {
   const auto found = std::ranges::find(kCallReasons, name, &CallReason::name);
   if (found == std::end(kCallReasons)) return WaitReason::kOther;
   if (found->reason != WaitReason::kFutex) return found->reason;
-  return OfContext(stretches_.threads[stretch.thread].process, stretch.context);
+  const StretchThread& thread = stretches_.threads[stretch.thread];
+  const auto end = static_cast<int64_t>(stretch.end);
+  if (const JvmEvents* jvm = JvmOf(stretch)) {
+    const JvmWait* wait = jvm->WaitAt(thread.thread, end);
+    if (wait != nullptr && wait->kind == JvmWait::Kind::kContended) return WaitReason::kLock;
+    if (wait != nullptr && wait->kind == JvmWait::Kind::kParks) return WaitReason::kPark;
+    if (wait != nullptr) return WaitReason::kMonitorWait;
+  }
+  const WaitReason reason = OfContext(thread.process, stretch.context);
+  // A thread of the program that waits in the middle of a method for the JVM.
+  const bool stops = reason == WaitReason::kFutex && stretch.context != 0;
+  const JvmEvents* jvm = stops ? JvmOf(stretch) : nullptr;
+  return jvm != nullptr && jvm->CollectionAt(end) != nullptr ? WaitReason::kCollection : reason;
+}
+
+std::string WaitReasons::DetailOf(const Stretch& stretch) {
+  const JvmEvents* jvm = JvmOf(stretch);
+  if (jvm == nullptr || stretch.state == StopState::kRunnable) return "";
+  const auto end = static_cast<int64_t>(stretch.end);
+  if (Of(stretch) == WaitReason::kCollection) return jvm->CollectionAt(end)->cause;
+  const JvmWait* wait = jvm->WaitAt(stretches_.threads[stretch.thread].thread, end);
+  if (wait == nullptr) return "";
+  std::string text = wait->class_name;
+  if (wait->owner == 0) return text;
+  const auto owner = std::ranges::find(stretches_.threads, wait->owner, &StretchThread::thread);
+  return text + (owner != stretches_.threads.end() ? " of " + owner->name : "");
 }
 
 }  // namespace jprof::model

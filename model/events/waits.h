@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "model/events/context_names.h"
+#include "model/events/jvm_events.h"
 #include "model/events/stretches.h"
 
 namespace jprof::model {
@@ -58,18 +60,26 @@ std::string SystemCallName(int32_t number);
 
 class WaitReasons {
  public:
-  // `names` may be empty: then reasons are known by system calls only.
-  WaitReasons(const Stretches& stretches, ContextNames& names)
-      : stretches_(stretches), names_(names) {}
+  // `names` and `jvms` may be empty: then reasons are known by system calls only. `jvms` has the
+  // events of each JVM by process.
+  WaitReasons(const Stretches& stretches, ContextNames& names,
+              const std::map<uint32_t, JvmEvents>& jvms)
+      : stretches_(stretches), names_(names), jvms_(jvms) {}
 
   // Returns why a thread stopped at the end of this stretch.
   WaitReason Of(const Stretch& stretch);
 
+  // Returns what the JVM says of it: the class of the lock and the name of its owner, or the cause
+  // of the collection; empty if it says nothing.
+  std::string DetailOf(const Stretch& stretch);
+
  private:
+  const JvmEvents* JvmOf(const Stretch& stretch) const;
   WaitReason OfContext(uint32_t process, uint64_t context);
 
   const Stretches& stretches_;
   ContextNames& names_;
+  const std::map<uint32_t, JvmEvents>& jvms_;
   std::map<std::pair<uint32_t, uint64_t>, WaitReason> known_;
 };
 

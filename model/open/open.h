@@ -94,8 +94,7 @@ Result<Input> As(const std::string& directory, const TableChoice& choice) {
 inline constexpr KindRow kKinds[] = {
     {InputKind::kTrace, "a trace of jprof itrace", IsArcRecording, As<OpenArcRecording>},
     {InputKind::kTicks, "a recording of jprof tprof", IsRecording, As<OpenRecording>},
-    {InputKind::kEvents, "a recording of jprof timeline", IsEventRecording,
-     As<OpenEventRecording>},
+    {InputKind::kEvents, "a recording of jprof timeline", IsEventRecording, As<OpenEventRecording>},
     {InputKind::kCombined, "a combined profile", profile::IsCombined, As<OpenCombined>},
     {InputKind::kProfile, "a profile", nullptr, As<OpenSource>},
 };

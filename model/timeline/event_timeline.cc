@@ -17,7 +17,7 @@ class EventTimeline final : public Timeline {
   explicit EventTimeline(RecordedEvents events)
       : Timeline(ClockId::kMonotonic, events.stretches.start_ns, events.stretches.start_unix_ns),
         events_(std::move(events)),
-        reasons_(events_.stretches, events_.names) {
+        reasons_(events_.stretches, events_.names, events_.jvms) {
     AddTrack({.name = "processors", .pid = 0});
     for (uint32_t i = 0; i < events_.stretches.processors; ++i) {
       AddTrack({.kind = Track::Kind::kThread,

@@ -3,6 +3,7 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include <kernel_events.skel.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,7 +13,6 @@
 
 #include "common/errno_text.h"
 #include "common/fd.h"
-#include "kernel_events.skel.h"
 #include "ptm/open_event.h"
 #include "record/kernel/kernel_shared.h"
 

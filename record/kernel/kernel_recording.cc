@@ -1,5 +1,6 @@
 #include "record/kernel/kernel_recording.h"
 
+#include <kernel_layout.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,7 +14,6 @@
 #include "common/blocked_signals.h"
 #include "common/monotonic.h"
 #include "common/procfs.h"
-#include "kernel_layout.h"
 
 namespace jprof::record {
 namespace {

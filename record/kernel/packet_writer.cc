@@ -1,6 +1,7 @@
 #include "record/kernel/packet_writer.h"
 
 #include <fmt/printf.h>
+#include <kernel_layout.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,7 +13,6 @@
 #include "common/random.h"
 #include "events/runtime/ctf.h"
 #include "events/runtime/jprof-events.h"
-#include "kernel_layout.h"
 
 namespace jprof::record {
 namespace {

@@ -1,5 +1,5 @@
-// Writes a trace in Common Trace Format 1.8 whose records were made by the kernel: a stream for each
-// processor, in packets of which each is a file (docs/EVENTS.md).
+// Writes a trace in Common Trace Format 1.8 whose records were made by the kernel: a stream for
+// each processor, in packets of which each is a file (docs/EVENTS.md).
 #pragma once
 
 #include <cstdint>

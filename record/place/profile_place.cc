@@ -13,6 +13,7 @@
 #include "common/errno_text.h"
 #include "common/private_file.h"
 #include "profile/files/file_list.h"
+#include "profile/files/recording_meta.h"
 #include "profile/files/whole_file.h"
 #include "record/run/print_error.h"
 
@@ -26,7 +27,7 @@ bool AllDigits(std::string_view text) {
 }
 
 // The kinds of directories that may be replaced.
-enum class PlaceKind { kProfile, kSeveral, kCombined };
+enum class PlaceKind { kProfile, kSeveral, kCombined, kEvents, kTrace, kTraceFolder };
 
 // Returns whether the name is like NAME-PID or NAME-PID-NUMBER.
 bool IsJvmName(std::string_view name) {
@@ -56,20 +57,62 @@ bool IsCombinedPlace(const fs::path& place) {
   return false;
 }
 
+bool HasKernelEvents(const fs::path& place) {
+  std::error_code ignored;
+  return fs::is_directory(place / "events" / "kernel", ignored);
+}
+
 std::optional<PlaceKind> PlaceKindOf(const fs::path& place) {
   if (IsProfile(place)) return PlaceKind::kProfile;
   if (IsCombinedPlace(place)) return PlaceKind::kCombined;
-  return ProfilesAt(place).empty() ? std::nullopt : std::optional(PlaceKind::kSeveral);
+  const bool is_several = !ProfilesAt(place).empty() || HasKernelEvents(place);
+  return is_several ? std::optional(PlaceKind::kSeveral) : std::nullopt;
 }
 
 // Returns whether a directory of this kind may contain a directory of this name.
 bool MayContain(PlaceKind kind, std::string_view name) {
-  return (kind == PlaceKind::kCombined && IsRunName(name)) ||
-         (kind == PlaceKind::kSeveral && IsJvmName(name));
+  switch (kind) {
+    case PlaceKind::kProfile:
+      return name == "events";
+    case PlaceKind::kCombined:
+      return IsRunName(name);
+    case PlaceKind::kSeveral:
+      return IsJvmName(name) || name == "events";
+    case PlaceKind::kEvents:
+      return name == "kernel" || name == "jvm";
+    case PlaceKind::kTrace:
+      return name == "specifications" || name == "statistics";
+    case PlaceKind::kTraceFolder:
+      return false;
+  }
+  return false;
+}
+
+// Returns whether a directory of this kind may contain a file of this name.
+bool MayContainFile(PlaceKind kind, std::string_view name) {
+  const bool is_packet = name.starts_with("thread-") || name.starts_with("processor-");
+  switch (kind) {
+    case PlaceKind::kProfile:
+      return profile::IsProfileFile(name);
+    case PlaceKind::kCombined:
+      return IsRunsFile(name);
+    case PlaceKind::kSeveral:
+      return false;
+    case PlaceKind::kEvents:
+      return name == profile::kRecordingFile;
+    case PlaceKind::kTrace:
+      return is_packet || name == "metadata" || name == ".unfinished";
+    case PlaceKind::kTraceFolder:
+      return is_packet || name == "events" || name.ends_with(".xml");
+  }
+  return false;
 }
 
 // Returns the kind of a directory in one of the given kind.
 PlaceKind KindInside(PlaceKind outer, const fs::path& place) {
+  if (outer == PlaceKind::kEvents) return PlaceKind::kTrace;
+  if (outer == PlaceKind::kTrace) return PlaceKind::kTraceFolder;
+  if (place.filename() == "events") return PlaceKind::kEvents;
   const bool several =
       outer == PlaceKind::kCombined && !IsProfile(place) && !ProfilesAt(place).empty();
   return several ? PlaceKind::kSeveral : PlaceKind::kProfile;
@@ -94,10 +137,7 @@ Result<void> CheckRemovable(const fs::path& place, PlaceKind kind) {
       if (auto removable = CheckRemovable(entry.path(), inside); !removable) return removable;
       continue;
     }
-    const bool ours = kind == PlaceKind::kProfile    ? profile::IsProfileFile(name)
-                      : kind == PlaceKind::kCombined ? IsRunsFile(name)
-                                                     : false;
-    if (!ours || entry.is_directory(failed)) return Foreign(place, name);
+    if (!MayContainFile(kind, name) || entry.is_directory(failed)) return Foreign(place, name);
   }
   if (!failed && access(place.c_str(), W_OK | X_OK) == 0) return {};
   return WrongUse("cannot remove the old profile {}: {}; choose another directory with -o",
@@ -111,8 +151,7 @@ void RemoveAll(const fs::path& place, PlaceKind kind) {
   for (const auto& entry : fs::directory_iterator(place, failed)) inside.push_back(entry.path());
   for (const fs::path& path : inside) {
     const std::string name = path.filename();
-    if (kind == PlaceKind::kProfile ? profile::IsProfileFile(name) : IsRunsFile(name))
-      unlink(path.c_str());
+    if (MayContainFile(kind, name)) unlink(path.c_str());
     if (MayContain(kind, name)) RemoveAll(path, KindInside(kind, path));
   }
   rmdir(place.c_str());

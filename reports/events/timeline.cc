@@ -69,7 +69,7 @@ void AddWaitColumns(Columns<WaitRow>& columns) {
 struct StretchRow {
   const model::RecordedEvents& events;
   const model::Stretch& stretch;
-  std::string_view thread, reason, call, context, waker;
+  std::string_view thread, reason, detail, call, context, waker;
 };
 
 void AddStretchColumns(Columns<StretchRow>& columns) {
@@ -89,6 +89,7 @@ void AddStretchColumns(Columns<StretchRow>& columns) {
   add("ready_ns", [](const StretchRow& row) { return Value::Integer(row.stretch.ready); });
   add("woken_by", [](const StretchRow& row) { return Value::Text(row.waker); });
   add("then", [](const StretchRow& row) { return Value::Text(row.reason); });
+  add("for", [](const StretchRow& row) { return Value::Text(row.detail); });
   add("call", [](const StretchRow& row) { return Value::Text(row.call); });
   add("context", [](const StretchRow& row) { return Value::Text(row.context); });
 }
@@ -99,7 +100,7 @@ class TimelineReport {
       : events_(events),
         options_(options),
         out_(out),
-        reasons_(events.stretches, events.names),
+        reasons_(events.stretches, events.names, events.jvms),
         sums_(model::SumThreads(events.stretches, reasons_)),
         chosen_(ProgramThreads(events)) {
     if (options.all) chosen_.assign(chosen_.size(), true);
@@ -121,10 +122,11 @@ class TimelineReport {
     for (const model::Stretch& stretch : events_.stretches.stretches) {
       if (!chosen_[stretch.thread]) continue;
       const std::string thread = events_.ThreadName(stretch.thread), then = Then(stretch);
+      const std::string detail = reasons_.DetailOf(stretch);
       const std::string call = stretch.call >= 0 ? model::SystemCallName(stretch.call) : "";
       const std::string context = Path(stretch.thread, stretch.context, SIZE_MAX);
       const std::string waker = events_.ThreadName(stretch.waker);
-      writer->Row(columns.Of({events_, stretch, thread, then, call, context, waker}));
+      writer->Row(columns.Of({events_, stretch, thread, then, detail, call, context, waker}));
     }
     writer->End();
   }
@@ -196,6 +198,7 @@ class TimelineReport {
   std::string WaitText(const model::WaitGroup& group) {
     std::string text = events_.ThreadName(group.thread);
     if (group.threads > 1) text += fmt::format(" and {} more", group.threads - 1);
+    if (!group.detail.empty()) text += fmt::format(" for {}", group.detail);
     const std::string path = Path(group.thread, group.context, kFramesShown);
     if (!path.empty())
       text += ": " + path;
@@ -270,59 +273,6 @@ class TimelineReport {
   std::vector<bool> chosen_;
 };
 
-// What the columns see of a processor in an interval.
-struct BusyRow {
-  uint64_t begin, end;
-  uint32_t processor;
-  const model::ProcessorSums& sums;
-  bool has_calls;
-
-  Value Percent(uint64_t part) const {
-    return Value::Fixed(model::PercentOf(part, sums.total()), 1);
-  }
-};
-
-void AddBusyColumns(Columns<BusyRow>& columns) {
-  constexpr unsigned kData = kCsv | kJson;
-  columns.Add(kPeople, {"FROM", 8}, [](const BusyRow& row) { return Time(row.begin); });
-  columns.Add(kPeople, {"TO", 8}, [](const BusyRow& row) { return Time(row.end); });
-  columns.Add(kData, {"begin_ns"}, [](const BusyRow& row) { return Value::Integer(row.begin); });
-  columns.Add(kData, {"end_ns"}, [](const BusyRow& row) { return Value::Integer(row.end); });
-  columns.Add(kPeople, {"CPU", 4},
-              [](const BusyRow& row) { return Value::Integer(row.processor); });
-  columns.Add(kData, {"processor"},
-              [](const BusyRow& row) { return Value::Integer(row.processor); });
-  columns.Add(kPeople, {"IDLE%", 6}, [](const BusyRow& row) { return row.Percent(row.sums.idle); });
-  columns.Add(kPeople, {"USER%", 6}, [](const BusyRow& row) {
-    return row.has_calls ? row.Percent(row.sums.threads - row.sums.kernel) : Value::Missing();
-  });
-  columns.Add(kPeople, {"KERNEL%", 7}, [](const BusyRow& row) {
-    return row.has_calls ? row.Percent(row.sums.kernel) : Value::Missing();
-  });
-  columns.Add(kPeople, {"THREADS%", 8},
-              [](const BusyRow& row) { return row.Percent(row.sums.threads); });
-  columns.Add(kPeople, {"INTR%", 6},
-              [](const BusyRow& row) { return row.Percent(row.sums.interrupts); });
-  columns.Add(kData, {"idle_ns"}, [](const BusyRow& row) { return Value::Integer(row.sums.idle); });
-  columns.Add(kData, {"threads_ns"},
-              [](const BusyRow& row) { return Value::Integer(row.sums.threads); });
-  columns.Add(kData, {"kernel_ns"}, [](const BusyRow& row) {
-    return row.has_calls ? Value::Integer(row.sums.kernel) : Value::Missing();
-  });
-  columns.Add(kData, {"interrupts_ns"},
-              [](const BusyRow& row) { return Value::Integer(row.sums.interrupts); });
-  columns.Add(kPeople, {"DISP", 8},
-              [](const BusyRow& row) { return Value::Integer(row.sums.dispatches); });
-  columns.Add(kPeople, {"INTRS", 8},
-              [](const BusyRow& row) { return Value::Integer(row.sums.interrupt_count); });
-  columns.Add(kData, {"dispatches"},
-              [](const BusyRow& row) { return Value::Integer(row.sums.dispatches); });
-  columns.Add(kData, {"interrupts"},
-              [](const BusyRow& row) { return Value::Integer(row.sums.interrupt_count); });
-}
-
-constexpr uint64_t kIntervals = 10;  // of the whole recording
-
 }  // namespace
 
 Result<void> PrintTimeline(model::RecordedEvents& events, const Options& options, Output& out) {
@@ -331,37 +281,6 @@ Result<void> PrintTimeline(model::RecordedEvents& events, const Options& options
     report.PrintText();
   else
     report.PrintData();
-  return {};
-}
-
-Result<void> PrintUtilisation(model::RecordedEvents& events, const Options& options, Output& out) {
-  const model::Stretches& stretches = events.stretches;
-  const Layout layout = {
-      .head = {.text =
-                   [&](Output& text) {
-                     EventsHead(events, "utilisation", options.width, text);
-                     text.Text("\n");
-                   },
-               .json = [&](JsonWriter& json) { EventsJson(events, "utilisation", json); }},
-      .rows = "intervals",
-      .width = options.width,
-      .legend = options.legend};
-  const auto writer = EntryOf(options.format).make(layout, out);
-  Columns<BusyRow> columns(EntryOf(options.format).view);
-  AddBusyColumns(columns);
-  writer->Begin(columns.columns());
-  const auto add = [&](uint64_t begin, uint64_t end) {
-    const auto sums = model::SumProcessors(stretches, begin, end);
-    for (uint32_t i = 0; i < sums.size(); ++i) {
-      if (sums[i].total() != 0)
-        writer->Row(
-            columns.Of({begin, end, i, sums[i], stretches.has_calls && events.meta.whole_machine}));
-    }
-  };
-  for (uint64_t i = 0; i < kIntervals; ++i)
-    add(stretches.duration * i / kIntervals, stretches.duration * (i + 1) / kIntervals);
-  if (options.for_people()) add(0, stretches.duration);
-  writer->End();
   return {};
 }
 

@@ -14,4 +14,8 @@ Result<void> PrintTimeline(model::RecordedEvents& events, const Options& options
 // Prints how busy each processor was, in equal intervals.
 Result<void> PrintUtilisation(model::RecordedEvents& events, const Options& options, Output& out);
 
+// Prints what delayed the end of the program's main thread (model/events/critical_path.h). Fails if
+// no thread of the program has run.
+Result<void> PrintCriticalPath(model::RecordedEvents& events, const Options& options, Output& out);
+
 }  // namespace jprof::reports

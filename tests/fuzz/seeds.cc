@@ -197,8 +197,12 @@ int main(int argc, char** argv) {
   std::filesystem::create_directories(recordings);
   std::filesystem::create_directories(seeds / "meta");
   std::ofstream(seeds / "meta" / "profile") << reports::DemoProfile().meta;
-  std::ofstream(seeds / "meta" / "recording") << ToJson(
-      profile::RecordingMeta{"time, 100 samples/s on each CPU", "Linux", "app", {"a note"}});
+  std::ofstream(seeds / "meta" / "recording")
+      << ToJson(profile::RecordingMeta{.sampling = "time, 100 samples/s on each CPU",
+                                       .platform = "Linux",
+                                       .command = "app",
+                                       .process = 7,
+                                       .notes = {"a note"}});
   std::filesystem::create_directories(seeds / "heap");
   for (const uint32_t id_size : {4u, 8u})
     std::ofstream(seeds / "heap" / std::to_string(id_size), std::ios::binary) << HeapDump(id_size);

@@ -97,8 +97,12 @@ TEST(MetaTest, ATimedEventStandsForAllIntervalsButItsOwn) {
 }
 
 TEST(RecordingMetaTest, ComesBackAsItWasWritten) {
-  const RecordingMeta meta = {
-      "time, 100 samples/s on each CPU", "Linux 6.1", "app --x", {"a note", "another"}};
+  const RecordingMeta meta = {.sampling = "time, 100 samples/s on each CPU",
+                              .platform = "Linux 6.1",
+                              .command = "app --x",
+                              .process = 77,
+                              .whole_machine = true,
+                              .notes = {"a note", "another"}};
   EXPECT_EQ(ParseRecordingMeta(ToJson(meta)), meta);
 }
 

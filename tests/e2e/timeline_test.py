@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""`jprof timeline`: stretches of threads, as the program and the kernel know them.
+
+    timeline_test.py --jprof BIN --agent LIB --programs DIR [--case NAME ...] [--jdk N]
+
+Skips where this user may not load programs into the kernel.
+"""
+import collections
+import csv
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import child
+from cases import Cases
+from lab import Skip
+
+case = Cases()
+THREADS, ROUNDS = 4, 1250  # 10,000 waits
+
+
+def record(lab, folder, *command, options=()):
+    out = f"{folder}/t.jprof"
+    done = child.run([lab.jprof, "timeline", *options, "-o", out, "--", *command], timeout=300)
+    if "jprof: the kernel " in done.stderr:
+        raise Skip(done.stderr.strip().splitlines()[-1])
+    if done.returncode:
+        raise ValueError(f"{done.returncode}: {done.stdout} {done.stderr}")
+    if " were lost" in done.stderr:
+        raise Skip("the machine is too busy: " + done.stderr.strip())
+    return out, done.stdout
+
+
+def report(lab, name, out, *options):
+    return child.run([lab.jprof, "report", name, *options, out], check=True, timeout=300).stdout
+
+
+def loaded_programs():
+    """The ids of the programs in the kernel that have one of our names."""
+    listed = child.run(["bpftool", "prog", "-j"], check=True).stdout
+    return {p["id"] for p in json.loads(listed) if p.get("name", "").startswith("on_")}
+
+
+@case
+def known(lab):
+    """Dispatches are those of /proc; each stretch ends in the phase that ran; the time of each
+    thread is that of the kernel; threads, idle time and interrupts are all of the time."""
+    failures = []
+    with lab.folder() as folder:
+        out, printed = record(lab, folder, *lab.command("TimelineKnown", THREADS, ROUNDS))
+        found = json.loads(report(lab, "timeline", out, "--format", "json"))
+        threads = {t["tid"]: t for t in found["threads"]}
+        for line in re.findall(r"^thread (.*)$", printed, re.M):
+            tid, voluntary, involuntary = map(int, line.split())
+            thread = threads[tid]
+            waits = thread["dispatches"] - thread["preempted"]
+            # After it has read its status, the thread ends, which is a dispatch or a few.
+            if not 0 <= waits - voluntary <= 20 or not 0 <= thread["preempted"] - involuntary <= 20:
+                failures.append(f"{thread['name']}: {waits} and {thread['preempted']} dispatches, "
+                                f"the kernel says {voluntary} and {involuntary}")
+        phases = collections.Counter()
+        for stretch in found["stretches"]:
+            if not stretch["thread"].startswith("worker-"):
+                continue
+            for phase in ("parking", "sleeping", "computing"):
+                if f"TimelineKnown.{phase}(" in stretch["context"]:
+                    phases[phase, stretch["then"]] += 1
+        print(dict(phases))
+        waits = THREADS * ROUNDS
+        # A thread may be woken by something else once or twice, and wait again.
+        for phase, reason in (("parking", "park"), ("sleeping", "sleep")):
+            if not waits <= phases[phase, reason] <= waits + 5:
+                failures.append(f"{phases[phase, reason]} stretches end in {phase}, not {waits}")
+        wrong = {key: n for key, n in phases.items() if key[1] not in ("preempted", "fault", "futex",
+                                                                       "collection")
+                 and key not in (("parking", "park"), ("sleeping", "sleep"))}
+        if wrong:
+            failures.append(f"waits in other phases: {wrong}")
+        failures += check_times(lab, out, found)
+    return failures
+
+
+def check_times(lab, out, found):
+    """The kernel's own account of each thread that ended; and the sums of each processor."""
+    if shutil.which("babeltrace2") is None:
+        return []
+    done = child.run(["babeltrace2", f"{out}/events/kernel"])
+    if done.returncode or done.stderr:
+        return [f"babeltrace2: {done.stderr}"]
+    shown = json.loads(child.run([lab.jprof, "events", "show", "--format", "json",
+                                  f"{out}/events/kernel"], check=True).stdout)
+    failures = []
+    if done.stdout.count("\n") != sum(e["logged"] for e in shown["events"]):
+        failures.append("babeltrace2 finds another number of events")
+    cpu = {int(tid): int(ns) for tid, ns in re.findall(
+        r"threads::exit: .*thread = (\d+) \}, \{ cpu_time = (\d+)", done.stdout)}
+    kernel = ours = 0
+    for thread in found["threads"]:
+        if thread["name"].startswith("worker-") and thread["tid"] in cpu:
+            kernel += cpu[thread["tid"]]
+            ours += thread["ran_ns"] + thread["interrupts_ns"]
+    print(f"CPU time of the workers: {kernel} ns by the kernel, {ours} ns of stretches")
+    # The stretches are 50 us long, and the kernel decides some time before the dispatch.
+    if not 0.9 < ours / kernel < 1.1:
+        failures.append(f"the workers' stretches last {ours} ns, the kernel says {kernel}")
+    rows = list(csv.DictReader(report(lab, "utilisation", out, "--format", "csv").splitlines()))
+    all_time = sum(int(r["idle_ns"]) + int(r["threads_ns"]) + int(r["interrupts_ns"]) for r in rows)
+    share = all_time / (found["duration_ns"] * len({r["processor"] for r in rows}))
+    print(f"threads, idle and interrupts: {100 * share:.2f} % of the time")
+    if not 0.99 < share < 1.01:
+        failures.append(f"threads, idle and interrupts are {100 * share:.2f} % of the time")
+    return failures
+
+
+@case
+def without_counting(lab):
+    """A program that is not counted has stretches, with the system calls in which they end."""
+    failures = []
+    with lab.folder() as folder:
+        out, _ = record(lab, folder, "sh", "-c", "sleep 0.2; sleep 0.1", options=["--system-calls"])
+        found = json.loads(report(lab, "timeline", out, "--format", "json"))
+        sleeps = [s for s in found["stretches"] if s["then"] == "sleep"]
+        if len(sleeps) != 2 or any(s["call"] not in ("clock_nanosleep", "nanosleep") for s in sleeps):
+            failures.append(f"sleeps: {sleeps}")
+        path = json.loads(report(lab, "critical-path", out, "--format", "json"))
+        slept = sum(r["time_ns"] for r in path["rows"] if r["what"] == "sleep")
+        if not 290e6 < slept < found["duration_ns"]:
+            failures.append(f"the path has {slept} ns of sleep: {path}")
+        for form in ("chrome", "perfetto", "ctf"):
+            child.run([lab.jprof, "export", "--format", form, "-o", f"{folder}/x.{form}", out],
+                      check=True)
+        events = json.load(open(f"{folder}/x.chrome", encoding="utf-8"))["traceEvents"]
+        if sum(e.get("name", "").startswith("sleep") for e in events) != 2:
+            failures.append("the export does not have the two sleeps")
+        again = child.run([lab.jprof, "timeline", "--force", "-o", out, "--", "true"])
+        if again.returncode:
+            failures.append(f"--force: {again.stderr}")
+    return failures
+
+
+@case
+def whole_machine(lab):
+    """`jprof system-trace` has events of other processes, and all kinds of them."""
+    with lab.folder() as folder:
+        other = subprocess.Popen(["sh", "-c", "while :; do sleep 0.05; done"])
+        try:
+            done = child.run([lab.jprof, "system-trace", "--duration", "1", "-o", f"{folder}/s.jprof"])
+        finally:
+            other.kill()
+            other.wait()
+        if "jprof: the kernel " in done.stderr:
+            raise Skip(done.stderr.strip())
+        shown = json.loads(child.run([lab.jprof, "events", "show", "--format", "json",
+                                      f"{folder}/s.jprof/events/kernel"], check=True).stdout)
+        names = {e["event"].split("::")[-1] for e in shown["events"] if e["logged"]}
+        wanted = {"dispatch", "interrupt_begin", "interrupt_end", "wakeup", "fork", "exec", "exit",
+                  "page_fault", "system_call_begin", "system_call_end"}
+        rows = list(csv.DictReader(report(lab, "utilisation", f"{folder}/s.jprof", "--format",
+                                          "csv").splitlines()))
+        failures = [f"no events {wanted - names}"] if wanted - names else []
+        if not any(int(r["kernel_ns"]) for r in rows):
+            failures.append("no time in the kernel")
+        return failures
+
+
+@case
+def nothing_stays(lab):
+    """After kill -9 of jprof, its programs are no longer in the kernel."""
+    if shutil.which("bpftool") is None:
+        raise Skip("bpftool is not installed")
+    with lab.folder() as folder:
+        before = loaded_programs()
+        process = subprocess.Popen([lab.jprof, "system-trace", "-o", f"{folder}/k.jprof"],
+                                   stderr=subprocess.PIPE, text=True)
+        try:
+            for _ in range(300):
+                own = loaded_programs() - before
+                if own or process.poll() is not None:
+                    break
+                time.sleep(0.05)
+            if process.poll() is not None:
+                raise Skip(process.stderr.read().strip())
+        finally:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        for _ in range(200):  # the kernel frees them a little later
+            left = loaded_programs() & own
+            if not left:
+                return []
+            time.sleep(0.05)
+        return [f"these programs stay: {left}"]
+
+
+if __name__ == "__main__":
+    sys.exit(case.main(__doc__))
