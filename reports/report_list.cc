@@ -174,7 +174,7 @@ using enum model::InputKind;
 constexpr model::InputKind kProfiles[] = {kProfile}, kCombinedProfiles[] = {kCombined},
                            kRecordings[] = {kTicks}, kTraces[] = {kTrace},
                            kEventKinds[] = {kEvents, kProfile},
-                           kEveryKind[] = {kProfile, kCombined, kTicks, kTrace};
+                           kEveryKind[] = {kProfile, kCombined, kTicks, kTrace, kEvents};
 
 // Adapts the function of a report to the kind of input that it prints.
 template <typename T, auto kPrint>
@@ -267,7 +267,7 @@ constexpr Report kReports[] = {
      PageOf<model::Recording>},
     {"timeline", "when threads ran and what they waited for, of jprof timeline",
      "--format --all --names --legend --width --no-pager", "", kTableFormats, kTimelineColumns,
-     kEventKinds, OfEvents<PrintTimeline>},
+     kEventKinds, OfEvents<PrintTimeline>, PageOf<model::EventRecording>},
     {"critical-path", "what delayed the end of a program that jprof timeline has recorded",
      "--format --all --names --legend --width --no-pager", "", kTableFormats, kPathColumns,
      kEventKinds, OfEvents<PrintCriticalPath>},

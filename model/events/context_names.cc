@@ -52,6 +52,11 @@ std::string ContextNames::PathOf(uint32_t process, uint64_t node, NameForm form,
   return text;
 }
 
+std::string_view ContextNames::NameOf(uint32_t process, profile::MethodId method) {
+  const auto found = profiles_.find(process);
+  return found != profiles_.end() ? found->second.names.Of(method) : std::string_view();
+}
+
 std::string ContextNames::LeafOf(uint32_t process, uint64_t node) {
   const auto methods = MethodsOf(process, node);
   if (methods.empty()) return "";

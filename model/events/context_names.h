@@ -29,6 +29,9 @@ class ContextNames {
   // Returns the methods of a context, the innermost first, without the root.
   std::vector<profile::MethodId> MethodsOf(uint32_t process, uint64_t node);
 
+  // Returns the name of one of these methods, without a type letter.
+  std::string_view NameOf(uint32_t process, profile::MethodId method);
+
   // Returns the class and method of the innermost one, "java/lang/Thread.sleep0", without types.
   std::string LeafOf(uint32_t process, uint64_t node);
 

@@ -8,6 +8,7 @@
 #include "reports/quality/quality_of.h"
 #include "reports/view/head.h"
 #include "reports/view/locks_view.h"
+#include "reports/view/stretch_columns.h"
 #include "reports/view/view.h"
 #include "reports/view/views.h"
 
@@ -79,6 +80,17 @@ json DescribeMetricOf(const Side& side) {
   return metric;
 }
 
+// Adds when the threads ran, if that was recorded, too. The page does without it if it is damaged.
+void AddRecordedStretches(model::Source& source, ViewNames& names, ViewData& data) {
+  if (!model::HasKernelEvents(source.reader.directory())) return;
+  auto events = model::LoadEvents(source);
+  if (events) {
+    AddStretches(*events, names, data);
+  } else {
+    data.Loss(events.error().message);
+  }
+}
+
 // Compares values, not shares, so both must be in one unit.
 Result<Comparison> CompareValues(model::Source& before, model::Source& after) {
   const auto shares = CompareTwo(before, after, {});
@@ -119,6 +131,7 @@ Result<ViewData> ViewOf(model::Source& source) {
     if (!locks) return std::unexpected(locks.error());
     AddLocks(*locks, names, data);
   }
+  AddRecordedStretches(source, names, data);
   data["methods"] = data.AddNames(names.all());
   return data;
 }

@@ -17,5 +17,7 @@ Result<ViewData> ViewOf(model::Combined& combined);
 Result<ViewData> ViewOf(model::Recording& recording);
 // Returns the tree of a trace's calls with exact numbers of calls and instructions.
 Result<ViewData> ViewOf(model::ArcRecording& arcs);
+// Returns when threads ran and waited, of a recording without a counted program.
+Result<ViewData> ViewOf(model::EventRecording& recording);
 
 }  // namespace jprof::reports

@@ -338,6 +338,13 @@ class View(unittest.TestCase):
         self.assertGreater(locks["cycles_all"], 0)
         self.browse("locks.html", script="browser_locks")
 
+    def test_timeline_in_chromium(self):
+        """Stretches that the tests of the page make: recording some needs rights."""
+        done = child.run([NODE, os.path.join(NPM, "test", "generate_stretches.mjs"),
+                          self.path("timeline.html"), "--rows", "20000"], 120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.browse("timeline.html", script="browser_timeline")
+
     def rows_of(self, locks, names):
         """The rows of log-jlm, from the data of a page."""
         def path(context):

@@ -28,7 +28,9 @@ class App {
     this.controls = new Controls(this.context);
     this.tabs = VIEWS.filter((name) => TABS[name].isIn(model));
     if (model.header.heap) byId("tab-tree").textContent = "Dominators";
-    byId("more").hidden = model.header.heap !== undefined;   // filters are about calls
+    const { kind } = model.header;
+    byId("more").hidden = kind === "heap" || kind === "timeline";   // filters are about calls
+    for (const id of ["measure", "search"]) byId(id).parentElement!.hidden = kind === "timeline";
     for (const name of VIEWS) byId(`tab-${name}`).hidden = !this.tabs.includes(name);
     for (const part of document.querySelectorAll<HTMLElement>("#help [data-tab]")) {
       part.hidden = !this.tabs.some((name) => name === part.dataset.tab);

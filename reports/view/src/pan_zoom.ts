@@ -16,6 +16,7 @@ export interface Movable {
   readonly canvas: HTMLCanvasElement;
   readonly levels: number;     // for the limit of scrolling
   readonly growsUp: boolean;   // the first level is the lowest
+  readonly gutter?: number;    // CSS pixels to the left of what is zoomed
   view: Viewport;
   draw(): void;
   request(): void;             // draws in the next frame
@@ -88,6 +89,11 @@ export abstract class PanZoom<Shown extends Movable> {
     this.jumpTo({ left: from, right: from + size, top: Math.max(0, Math.min(limit, top)) });
   }
 
+  /** Returns the width of what is zoomed in CSS pixels. */
+  private get width(): number {
+    return Math.max(1, this.shown.canvas.clientWidth - (this.shown.gutter ?? 0));
+  }
+
   private down(event: PointerEvent): void {
     if (event.button !== 0) return;
     this.shown.canvas.setPointerCapture(event.pointerId);
@@ -104,7 +110,7 @@ export abstract class PanZoom<Shown extends Movable> {
     if (!pressed.moved) return;
     const { left, right, top } = pressed.view;
     const size = right - left;
-    this.show(left - (x / shown.canvas.clientWidth) * size, size, top + (shown.growsUp ? y : -y));
+    this.show(left - (x / this.width) * size, size, top + (shown.growsUp ? y : -y));
   }
   private up(event: PointerEvent): void {
     const { pressed } = this;
@@ -116,10 +122,11 @@ export abstract class PanZoom<Shown extends Movable> {
     event.preventDefault();
     const unit = event.deltaMode === 1 ? LEVEL : 1;
     const [x, y] = [event.deltaX * unit, event.deltaY * unit];
-    const width = this.shown.canvas.clientWidth;
+    const { width } = this;
     if (event.shiftKey) this.panBy(0, (this.shown.growsUp ? -1 : 1) * (y || x) / LEVEL);
     else if (Math.abs(x) > Math.abs(y)) this.panBy(x / width, 0);
-    else this.zoomBy(Math.exp(Math.max(-200, Math.min(200, y)) * 0.002), event.offsetX / width);
+    else this.zoomBy(Math.exp(Math.max(-200, Math.min(200, y)) * 0.002),
+                     Math.max(0, event.offsetX - (this.shown.gutter ?? 0)) / width);
   }
 
   private key(event: KeyboardEvent): void {
@@ -127,6 +134,17 @@ export abstract class PanZoom<Shown extends Movable> {
     if (this.act(event.key)) {
       event.preventDefault();
       event.stopPropagation();
+    }
+  }
+
+  /** Moves by the keys of arrows. Returns whether the key is one. */
+  protected panByArrow(key: string): boolean {
+    switch (key) {
+      case "ArrowLeft": this.panBy(-0.15, 0); return true;
+      case "ArrowRight": this.panBy(0.15, 0); return true;
+      case "ArrowUp": this.panBy(0, -1); return true;
+      case "ArrowDown": this.panBy(0, 1); return true;
+      default: return false;
     }
   }
 

@@ -12,6 +12,7 @@ import { DATA_KEYS, hasAny, type Context } from "./view.js";
 const KINDS = {
   tree: "call tree", combined: "exact calls and true times", compare: "comparison",
   tprof: "ticks by process, thread and module", heap: "heap dump",
+  timeline: "when threads ran",
 };
 const HOTTEST = 5;
 
@@ -82,7 +83,9 @@ export class Summary {
       const other = model.quantities[q]!;
       parts.push([other.label, formatValue(tree.total(q), other.unit, other.whole)]);
     }
-    parts.push([model.words.rows, formatValue(tree.length, "", true)]);
+    if (model.header.kind !== "timeline") {
+      parts.push([model.words.rows, formatValue(tree.length, "", true)]);
+    }
     if (model.isFiltered) {
       parts.push(["filter shows", `${formatPercent(model.tree.total(quantity), total)} %`]);
     }
@@ -91,7 +94,8 @@ export class Summary {
 
   private drawHottest(): void {
     const { header } = this.context.model;
-    const hottest = header.heap ? this.largestClasses() : this.hottestMethods();
+    const hottest = header.heap ? this.largestClasses()
+      : header.kind === "timeline" ? this.busiestThreads() : this.hottestMethods();
     byId("hottest-title").textContent = header.heap ? "Classes that hold most" : this.hottestTitle();
     byId("hottest").replaceChildren(...hottest.map((one) => el("li", {}, hotButton(one))));
   }
@@ -100,6 +104,7 @@ export class Summary {
     const { header, locks, quantities, quantity, base } = this.context.model;
     const { label } = quantities[quantity]!;
     if (locks) return `Locks with most ${label}`;
+    if (header.kind === "timeline") return "Threads that ran longest";
     if (base.type.includes(CLASS)) return `Classes with most ${label}`;
     return `Hottest ${header.kind === "tprof" ? "symbols" : "methods"} by ${label} of their own`;
   }
@@ -133,6 +138,22 @@ export class Summary {
         letter: String.fromCharCode(methods.type[id]!),
         act: () => store.set({ method, row: -1 }),
       };
+    });
+  }
+
+  /** Returns the threads that ran longest. A click selects one's stretches in the timeline. */
+  private busiestThreads(): Hot[] {
+    const { model, store } = this.context;
+    const { info: { threads, end, processors }, ran } = model.stretches!;
+    const isAny = threads.some((one) => one.program);
+    const busiest = Array.from(ran.keys()).filter((i) => ran[i]! > 0 && (!isAny || threads[i]!.program))
+      .sort((a, b) => ran[b]! - ran[a]!).slice(0, HOTTEST);
+    return busiest.map((thread) => {
+      const name = `${threads[thread]!.name} (tid ${threads[thread]!.tid})`;
+      return { title: name, data: name, name, value: formatValue(ran[thread]!, "ns"), count: "",
+               share: formatPercent(ran[thread]!, end * processors),
+               part: ran[thread]! / ran[busiest[0]!]!, letter: "T",
+               act: () => store.set({ only: `tid=${threads[thread]!.tid}` }) };
     });
   }
 

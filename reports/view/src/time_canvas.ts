@@ -186,12 +186,6 @@ export class TimeInput extends PanZoom<TimeCanvas> {
   }
 
   protected override act(key: string): boolean {
-    switch (key) {
-      case "ArrowLeft": this.panBy(-0.15, 0); return true;
-      case "ArrowRight": this.panBy(0.15, 0); return true;
-      case "ArrowUp": this.panBy(0, -1); return true;
-      case "ArrowDown": this.panBy(0, 1); return true;
-      default: return super.act(key);
-    }
+    return this.panByArrow(key) || super.act(key);
   }
 }

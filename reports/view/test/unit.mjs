@@ -10,16 +10,18 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { deflateSync } from "node:zlib";
 import { build } from "esbuild";
 import { makeData, random } from "./generate.mjs";
+import { makeStretchData } from "./generate_stretches.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const out = mkdtempSync(join(tmpdir(), "jprof-view-"));
 after(() => rmSync(out, { recursive: true }));
 const MODULES = ["data", "tree", "names", "expression", "filter", "derive", "methods", "metrics",
                  "search", "statistics", "format", "link", "state", "order", "model", "columns",
-                 "timeline", "time_canvas", "regroup", "squarify", "heap", "words", "locks"];
-const OUTSIDE = ["columns", "time_canvas"];   // of src/model
-const pathOf = (name) =>
-  join(here, "..", "src", OUTSIDE.includes(name) ? "" : "model", `${name}.ts`);
+                 "timeline", "time_canvas", "regroup", "squarify", "heap", "words", "locks",
+                 "stretches", "stretch_filter", "stretch_sums", "stretch_pixels",
+                 "stretch_selection", "selection_bar", "strips"];
+const OUTSIDE = { columns: "", time_canvas: "", selection_bar: "timeline", strips: "timeline" };
+const pathOf = (name) => join(here, "..", "src", OUTSIDE[name] ?? "model", `${name}.ts`);
 await build({
   entryPoints: Object.fromEntries(MODULES.map((name) => [name, pathOf(name)])),
   bundle: true, format: "esm", splitting: true, outdir: out, logLevel: "warning",
@@ -404,7 +406,8 @@ test("links: a state and back", () => {
   const names = new view.Names("a/B.c(I)V\nx&y=z\nmain");
   const state = { ...view.INITIAL, view: "tree", row: 7, method: 1, search: "a+b&c=d", min: 0.5,
                   metrics: [["m", "time / calls"]], filters: [["f", "name(\"a&b\")"]], merge: true,
-                  marked: [0, 1], logarithmic: false, theme: "dark", names: "jvm",
+                  marked: [0, 1], logarithmic: false, only: "tid=1|2 && a > 2ms",
+                  sets: [["s", "cpu=0"]], ratios: [["r", "ready / duration"]], theme: "dark", names: "jvm",
                   collapse: ["java.util", "libc.so.6"], hide: ["*.a(int, long)"] };
   assert.deepEqual(view.fromLink(view.toLink(state, names), names), state);
   assert.equal(view.toLink(view.INITIAL, names), "");
@@ -802,5 +805,279 @@ test("link: a page begins with its first tab", () => {
 test("ruler: steps of 1, 2 and 5", () => {
   for (const [least, step] of [[1, 1], [1.1, 2], [2, 2], [3, 5], [7, 10], [120, 200], [0.03, 0.05]]) {
     near(view.rulerStep(least), step, `at least ${least}`);
+  }
+});
+
+/** Stretches, and for each row an object with its values and names, for slow and obvious tests. */
+async function someStretches(rows = 3000) {
+  const data = makeStretchData({ rows, threads: 12, seed: 4 });
+  const file = new view.DataFile(await view.inflate(new Uint8Array(deflateSync(data.bytes))));
+  const { info, columns } = { info: file.header.stretches, columns: data.made.columns };
+  const names = new view.Names(file.text(file.header.methods));
+  const stretches = new view.Stretches(file, info);
+  const objects = columns.begin.map((_, i) => {
+    const one = Object.fromEntries(Object.entries(columns).map(([key, values]) => [key, values[i]]));
+    return { ...one, info: info.threads[one.thread], wait: info.reasons[one.reason][0] };
+  });
+  return { stretches, names, objects, info, parent: data.made.parent };
+}
+
+test("stretches: the columns that were written, with begins from the sums of times", async () => {
+  const { stretches, objects } = await someStretches();
+  objects.forEach((one, row) => {
+    for (const key of ["begin", "duration", "waited", "ready", "thread", "processor", "reason",
+                       "context", "waker", "call"]) {
+      assert.equal(stretches[key][row], one[key], `${key} ${row}`);
+    }
+  });
+  assert.deepEqual(stretches.metrics.map(({ name }) => name),
+                   ["duration", "waited", "ready", "interrupts", "kernel", "instructions"]);
+  assert.deepEqual([...stretches.metrics[5].values], objects.map((one) => one.instructions));
+});
+
+test("stretches: rows at a time, and those of processors in order", async () => {
+  const { stretches, objects } = await someStretches();
+  const next = random(3);
+  const end = (one) => one.begin + one.duration;
+  for (let i = 0; i < 300; ++i) {
+    const [thread, time] = [Math.floor(12 * next()), stretches.info.end * (1.1 * next() - 0.05)];
+    const expected = objects.findIndex((one) => one.thread === thread && one.begin <= time
+      && time < end(one) + one.waited + one.ready);
+    assert.equal(stretches.rowAt(thread, time), expected);
+  }
+  const { byProcessor: order } = stretches;
+  for (let cpu = 0; cpu < order.processors; ++cpu) {
+    const expected = Array.from(objects.keys()).filter((i) => objects[i].processor === cpu)
+      .sort((a, b) => objects[a].begin - objects[b].begin);
+    assert.deepEqual([...order.row.subarray(order.first[cpu], order.first[cpu + 1])], expected);
+    const time = stretches.info.end * next();
+    const first = expected.findIndex((i) => end(objects[i]) > time);
+    assert.equal(order.row[order.firstAt(cpu, time)], expected[first]);
+  }
+});
+
+test("selections: terms and combinations against tests by row", async () => {
+  const { stretches, names, objects, parent } = await someStretches();
+  const method = (context) => names.of(stretches.contextMethod[context]);
+  const path = (context) => (context === 0 ? [] : [context, ...path(parent[context])]);
+  const callName = ["", "futex", "epoll_wait", "read"];
+  const cases = {
+    "thread=main": (one) => one.info.name === "main",
+    "thread~WORKER": () => false,
+    "thread~worker": (one) => one.info.name.startsWith("worker"),
+    "thread!~\"^w|m\"": (one) => !/^w|m/.test(one.info.name),
+    "process!=java": (one) => one.info.process !== "java",
+    "tid=100|103": (one) => [100, 103].includes(one.info.tid),
+    "cpu=0 && wait=park": (one) => one.processor === 0 && one.wait === "park",
+    "thread~main && wait=park && duration>1us": (one) => one.info.name === "main"
+      && one.wait === "park" && one.duration > 1000,
+    "waited >= 1ms || ready > 0.001s and cpu=1": (one) => one.waited >= 1e6
+      || (one.ready > 1e6 && one.processor === 1),
+    "!(wait=lock or wait=poll)": (one) => one.wait !== "lock" && one.wait !== "poll",
+    "(duration + ready) / 2 > waited": (one) => (one.duration + one.ready) / 2 > one.waited,
+    "((duration > 1us))": (one) => one.duration > 1000,
+    "1us < duration": (one) => one.duration > 1000,
+    "instructions / duration >= 2": (one) => one.instructions / one.duration >= 2,
+    "interrupts != 0": (one) => one.interrupts !== 0,
+    "begin < 2ms && next > 1ms": (one) => one.begin < 2e6
+      && one.begin + one.duration + one.waited + one.ready > 1e6,
+    "all minus slow": (one) => !(one.duration > 5000),
+    "not slow and waker=interrupt": (one) => one.duration <= 5000 && one.waker === 1,
+    "call=futex|read": (one) => ["futex", "read"].includes(callName[one.call]),
+    "method~Parser": (one) => one.context > 0 && method(one.context).includes("Parser"),
+    "context~Parser": (one) => path(one.context).some((at) => method(at).includes("Parser")),
+    "context=#7": (one) => path(one.context).includes(7),
+    "method=#7": (one) => one.context === 7,
+    "method=\"\"": (one) => one.context === 0,
+  };
+  const saved = new Map([["slow", "duration > 5us"], ["loop", "loop && cpu=0"]]);
+  const metrics = [...stretches.metrics, ...stretches.places];
+  const context = { stretches, names, metrics, saved };
+  for (const [text, expected] of Object.entries(cases)) {
+    const found = view.select(text, context);
+    objects.forEach((one, row) => assert.equal(found[row] === 1, expected(one), `${text}: ${row}`));
+  }
+  for (const [text, message] of Object.entries({
+    "": /term is missing at position 1/, "thread=": /text is missing at position 8/,
+    "duration": /comparison is missing at position 9/, "cpu=0 &&": /term is missing/,
+    "cpu=0 && gone > 1": /'gone' is not a metric.*at position 10/, "(cpu=0": /'\)' is missing/,
+    "cpu=0)": /'\)' is unexpected at position 6/, "thread~[": /at position/, loop: /contains itself/,
+  })) assert.throws(() => view.select(text, context), message, text);
+});
+
+test("sets: union, intersection and difference by a click", async () => {
+  const { stretches, names } = await someStretches(400);
+  const context = { stretches, names, metrics: stretches.metrics, saved: new Map() };
+  const of = (text) => view.select(text, context);
+  const [a, b] = ["cpu=0 or cpu=1", "wait=park or duration > 1us"];
+  const [left, right] = [of(a), of(b)];
+  for (const [how, both] of Object.entries({ and: (x, y) => x & y, or: (x, y) => x | y,
+                                             minus: (x, y) => x & ~y, only: (_, y) => y })) {
+    assert.deepEqual(of(view.combined(a, how, b)), left.map((x, i) => both(x, right[i])), how);
+  }
+  assert.equal(view.combined("", "and", "cpu=0"), "cpu=0");
+  assert.deepEqual(of(view.combined("", "minus", a)), left.map((x) => 1 - x));
+});
+
+test("statistics: moments, the rest, groups", async () => {
+  const { stretches, names, objects } = await someStretches();
+  const selection = new view.StretchSelection(stretches, names);
+  selection.set({ only: "wait=park", sets: [], everything: false,
+                  ratios: [["ipc", "instructions / duration"], ["part", "1 / interrupts"]] });
+  assert.equal(selection.problem, "");
+  const scope = objects.filter((one) => one.info.program);
+  const [chosen, rest] = [true, false].map((is) => scope.filter((one) => (one.wait === "park") === is));
+  assert.equal(selection.count, chosen.length);
+  const simple = (values) => {
+    const mean = sum(values) / values.length;
+    return { sum: sum(values), min: Math.min(...values), max: Math.max(...values), mean,
+             deviation: Math.sqrt(sum(values.map((x) => (x - mean) ** 2)) / (values.length - 1)) };
+  };
+  const getters = { duration: (one) => one.duration, waited: (one) => one.waited,
+                    ipc: (one) => one.instructions / one.duration,
+                    part: (one) => (one.interrupts === 0 ? NaN : 1 / one.interrupts) };
+  for (const [name, get] of Object.entries(getters)) {
+    const values = (list) => list.map(get).filter(Number.isFinite);
+    const metric = selection.metrics.find((one) => one.name === name);
+    const { part, rest: others, difference } = selection.statisticsOf(metric);
+    const [x, y] = [simple(values(chosen)), simple(values(rest))];
+    for (const key of ["sum", "min", "max"]) near(part[key], x[key], `${name} ${key}`);
+    near(view.meanOf(part), x.mean, `${name} mean`);
+    near(view.deviationOf(part), x.deviation, `${name} deviation`);
+    near(view.deviationOf(others), y.deviation, `${name} deviation of the rest`);
+    near(difference.value, x.mean - y.mean, `${name} difference`);
+    near(difference.arm, 1.959964 * Math.sqrt(x.deviation ** 2 / values(chosen).length +
+                                              y.deviation ** 2 / values(rest).length), "interval");
+  }
+  const groups = view.groupBy(stretches, stretches.processor, 8, selection.rows);
+  for (let cpu = 0; cpu < 8; ++cpu) {
+    const own = chosen.filter((one) => one.processor === cpu);
+    assert.equal(groups.count[cpu], own.length);
+    near(groups.waited[cpu], sum(own.map((one) => one.waited)), "waited");
+    assert.equal(groups.longest[cpu], Math.max(0, ...own.map((one) => one.waited)));
+  }
+  selection.set({ only: "cpu=", sets: [], ratios: [], everything: false });
+  assert.match(selection.problem, /text is missing/);
+  assert.equal(selection.count, chosen.length, "what was selected stays");
+});
+
+/** The parts of each pixel by slot, from what a lane shows. */
+function pixelsOf(pixels, range, slots) {
+  const found = Array.from({ length: range.width }, () => new Float64Array(slots));
+  const seen = new Set();
+  pixels.visit(pixels.lane, range, {
+    solid: (left, right, slot) => {
+      assert.ok(left < right);
+      for (let x = left; x < right; ++x) found[x][slot] += 1;
+    },
+    mixed: (x, parts) => {
+      assert.ok(!seen.has(x), `pixel ${x} is drawn twice`);
+      seen.add(x);
+      parts.forEach((part, slot) => { found[x][slot] += part; });
+    },
+  });
+  return found;
+}
+
+test("pixels: the time of each state in each pixel, at every zoom", async () => {
+  const { stretches, names, objects, info } = await someStretches(20000);
+  const reasons = info.reasons.map(([name]) => name);
+  const slotOf = view.waitSlots(reasons, [["park", "wait"], ["lock"]]);
+  assert.deepEqual([...slotOf.subarray(0, 5)], [1, 3, 2, 2, 4]);
+  const context = { stretches, names, metrics: stretches.metrics, saved: new Map() };
+  for (const mask of [null, view.select("duration > 1us", context)]) {
+    const states = new view.StatePixels(stretches, slotOf, 5, mask);
+    const cpus = new view.ProcessorPixels(stretches.byProcessor,
+                                          Uint8Array.from({ length: 12 }, (_, i) => i), 12, mask);
+    for (const [part, width] of [[1, 5], [1, 90], [0.3, 90], [0.02, 90], [0.0005, 90]]) {
+      const range = { from: 0.4 * (1 - part) * info.end, to: (0.4 + 0.6 * part) * info.end, width };
+      const scale = range.width / (range.to - range.from);
+      const expected = (slots, intervals) => {
+        const sums = Array.from({ length: range.width }, () => new Float64Array(slots));
+        for (const [begin, end, slot] of intervals) {
+          const [a, b] = [begin, end].map((time) => (time - range.from) * scale);
+          for (let x = Math.max(0, Math.floor(a)); x < Math.min(range.width, b); ++x) {
+            sums[x][slot] += Math.max(0, Math.min(b, x + 1) - Math.max(a, x));
+          }
+        }
+        return sums;
+      };
+      const compare = (found, wanted) => found.forEach((parts, x) => parts.forEach((value, slot) =>
+        assert.ok(Math.abs(value - wanted[x][slot]) < 1e-4, `${x} ${slot}: ${value}, ${wanted[x][slot]}`)));
+      states.lane = 1;
+      compare(pixelsOf(states, range, 10), expected(10, objects.flatMap((one, row) => {
+        if (one.thread !== 1) return [];
+        const shift = mask && mask[row] === 0 ? 5 : 0;
+        const [end, woken] = [one.begin + one.duration, one.begin + one.duration + one.waited];
+        return [[one.begin, end, shift], [end, woken, slotOf[one.reason] + shift],
+                [woken, woken + one.ready, 1 + shift]];
+      })));
+      cpus.lane = 2;
+      compare(pixelsOf(cpus, range, 24), expected(24, objects.flatMap((one, row) =>
+        (one.processor !== 2 ? [] : [[one.begin, one.begin + one.duration,
+                                      one.thread + (mask && mask[row] === 0 ? 12 : 0)]]))));
+    }
+  }
+});
+
+test("strips: amounts of each interval, of the whole and of a part of the recording", async () => {
+  const { stretches, names, objects, info } = await someStretches();
+  const selection = new view.StretchSelection(stretches, names);
+  selection.set({ only: "wait!=poll", sets: [], ratios: [], everything: true });
+  const strips = view.stripsOf(selection);
+  const values = new view.StripValues(selection);
+  const bounds = {
+    utilisation: (one) => [one.begin, one.begin + one.duration, one.duration],
+    waited: (one) => [one.begin + one.duration, one.begin + one.duration + one.waited, one.waited],
+    instructions: (one) => [one.begin, one.begin + one.duration, one.instructions],
+    dispatches: (one) => [one.begin, one.begin + 1e-6, 1],
+  };
+  for (const [name, of] of Object.entries(bounds)) {
+    for (const [from, to] of [[0, info.end], [0.31 * info.end, 0.33 * info.end]]) {
+      const range = { from, to, width: 40 };
+      const sums = new Float64Array(40);
+      objects.forEach((one) => {
+        if (one.wait === "poll") return;
+        const [begin, end, value] = of(one);
+        for (let x = 0; x < 40; ++x) {
+          const [a, b] = [x, x + 1].map((i) => from + i / 40 * (to - from));
+          const inside = Math.min(end, b) - Math.max(begin, a);
+          if (inside > 0) sums[x] += value * inside / (end - begin);
+        }
+      });
+      const found = values.of(strips.find((one) => one.name === name), selection.mask, range);
+      // The whole recording is kept in 65,536 intervals, whose edges are not those of pixels.
+      const least = from === 0 ? 0.002 * sum([...sums]) : 1e-6;
+      found.forEach((value, x) => assert.ok(Math.abs(value - sums[x]) <= least + 1e-6 * sums[x],
+                                            `${name} ${x}: ${value}, ${sums[x]}`));
+    }
+  }
+});
+
+test("samples: at equal distances, at most as many as wanted", () => {
+  const rows = view.rowsIn(Uint8Array.from({ length: 100 }, (_, i) => i % 3 === 0));
+  assert.deepEqual([...rows.subarray(0, 4)], [0, 3, 6, 9]);
+  assert.equal(rows.length, 34);
+  assert.deepEqual([...view.sampleOf(rows, 100, 10)], [0, 12, 24, 36, 48, 60, 72, 84, 96]);
+  assert.deepEqual([...view.sampleOf(null, 5, 10)], [0, 1, 2, 3, 4]);
+});
+
+test("processors: rows that are nearer to each other than the unit by which they are sorted", () => {
+  const next = random(9);
+  const length = 500;
+  const columns = (make) => Float64Array.from({ length }, make);
+  const begin = columns(() => 1e15 + Math.floor(1000 * next()) * 16);   // of 12 days
+  const order = new view.ProcessorOrder({
+    length, begin, duration: columns(() => 1), thread: new Uint32Array(length),
+    processor: Uint32Array.from(begin, (_, row) => row % 3), info: { end: 2e15, processors: 2 } });
+  assert.equal(order.processors, 3);
+  for (let cpu = 0; cpu < 3; ++cpu) {
+    const rows = [...order.row.subarray(order.first[cpu], order.first[cpu + 1])];
+    assert.deepEqual(rows.toSorted((a, b) => a - b),
+                     Array.from({ length }, (_, row) => row).filter((row) => row % 3 === cpu));
+    rows.forEach((row, i) => {
+      assert.ok(i === 0 || begin[rows[i - 1]] <= begin[row]);
+      assert.equal(order.begin[order.first[cpu] + i], begin[row]);
+    });
   }
 });

@@ -1,6 +1,7 @@
 // Decodes the data element of the page. docs/VIEW.md describes the format.
 
 import { learnFrameKinds } from "./names.js";
+import type { StretchesInfo } from "./stretches.js";
 
 export type MetricKind = "time" | "count" | "samples" | "weighted";
 
@@ -109,7 +110,7 @@ export interface HeapInfo {
 
 export interface Header {
   title: string;
-  kind: "tree" | "combined" | "compare" | "tprof" | "heap";
+  kind: "tree" | "combined" | "compare" | "tprof" | "heap" | "timeline";
   facts: [string, string][];
   losses: string[];
   notes: string[];
@@ -123,6 +124,7 @@ export interface Header {
   timeline?: TimelineInfo;
   heap?: HeapInfo;
   locks?: Section;   // JSON: model/locks.ts
+  stretches?: StretchesInfo;
 }
 
 const MAGIC = 0x3156504a;  // 'J','P','V','1'

@@ -3,8 +3,8 @@
 //
 //   time / calls      self(time)      cum(time) - self(time)      max(old(time), new(time))
 //
-// Names with other characters than letters, digits, _ . : are in quotes, or have _ in their place.
-// Expressions are evaluated over whole columns.
+// Names with other characters than letters, digits, _ . : are in quotes, or have _ in their place. A
+// number may have a unit of time: 2us. Expressions are evaluated over whole columns.
 
 import type { Amounts } from "./tree.js";
 
@@ -37,9 +37,12 @@ export interface Token {
 }
 
 const TOKEN = new RegExp([
-  "\\s+", "(?<number>\\d+\\.?\\d*(?:[eE][+-]?\\d+)?|\\.\\d+)", "(?<name>[A-Za-z_][\\w.:]*)",
+  "\\s+", "(?<number>\\d+\\.?\\d*(?:[eE][+-]?\\d+)?|\\.\\d+)(?<unit>(?:ns|us|ms|s)\\b)?",
+  "(?<name>[A-Za-z_][\\w.:]*)",
   "\"(?<text>[^\"]*)\"", "(?<sign>>=|<=|[-+*/(),<>])",
 ].join("|"), "y");
+
+const UNITS: Record<string, number> = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
 
 export function tokens(text: string): Token[] {
   const found: Token[] = [];
@@ -53,7 +56,9 @@ export function tokens(text: string): Token[] {
     }
     for (const kind of ["number", "name", "text", "sign"] as const) {
       const value = match.groups![kind];
-      if (value !== undefined) found.push({ kind, text: value, at });
+      const unit = UNITS[match.groups!.unit ?? ""];
+      if (value === undefined) continue;
+      found.push({ kind, text: unit ? String(Number(value) * unit) : value, at });
     }
     at = TOKEN.lastIndex;
   }
@@ -195,11 +200,20 @@ export function parseExpression(text: string, quantities: Quantity[],
   return node;
 }
 
-type Operation = (x: number, y: number) => number;
-const OPERATIONS: Record<string, Operation> = {
-  "+": (x, y) => x + y, "-": (x, y) => x - y, "*": (x, y) => x * y,
-  "/": (x, y) => (y === 0 ? NaN : x / y), min: Math.min, max: Math.max,
-};
+/** Applies an operation to two columns, in loops without calls: a column may have millions of rows. */
+function applied(name: string, x: Float64Array, y: Float64Array): Float64Array {
+  const { length } = x;
+  const result = new Float64Array(length);
+  switch (name) {
+    case "+": for (let i = 0; i < length; ++i) result[i] = x[i]! + y[i]!; break;
+    case "-": for (let i = 0; i < length; ++i) result[i] = x[i]! - y[i]!; break;
+    case "*": for (let i = 0; i < length; ++i) result[i] = x[i]! * y[i]!; break;
+    case "/": for (let i = 0; i < length; ++i) result[i] = y[i] === 0 ? NaN : x[i]! / y[i]!; break;
+    case "min": for (let i = 0; i < length; ++i) result[i] = Math.min(x[i]!, y[i]!); break;
+    default: for (let i = 0; i < length; ++i) result[i] = Math.max(x[i]!, y[i]!);
+  }
+  return result;
+}
 
 /** Evaluates an expression. A division by zero results in NaN, for which tables show nothing. */
 export function evaluate(node: Node, amounts: Amounts): Float64Array {
@@ -212,10 +226,7 @@ export function evaluate(node: Node, amounts: Amounts): Float64Array {
     case "binary": {
       const left = evaluate(node.left, amounts);
       const right = evaluate(node.right, amounts);
-      const operation = OPERATIONS[node.name]!;
-      const result = new Float64Array(left.length);
-      for (let i = 0; i < result.length; ++i) result[i] = operation(left[i]!, right[i]!);
-      return result;
+      return applied(node.name, left, right);
     }
   }
 }

@@ -4,8 +4,11 @@
 import { NAME_FORMS, type Names } from "./names.js";
 import { INITIAL, VIEWS, type State } from "./state.js";
 
-const METRIC = "m.";
-const FILTER = "f.";
+/** What links write before the names of pairs. */
+const PAIRS = { metrics: "m.", filters: "f.", sets: "s.", ratios: "r." } as const;
+type PairKey = keyof typeof PAIRS;
+const PAIR_KEYS = Object.keys(PAIRS) as PairKey[];
+
 const ENUMS = {
   view: VIEWS,
   layout: ["calls", "callers", "sandwich"],
@@ -22,16 +25,17 @@ export function toLink(state: Readonly<State>, names: Names): string {
     const value = state[key];
     if (value === INITIAL[key]) continue;
     if (key === "method") parts.set(key, names.of(state.method));
-    else if (key === "metrics") state.metrics.forEach(([name, text]) =>
-      parts.set(METRIC + name, text));
-    else if (key === "filters") state.filters.forEach(([name, text]) =>
-      parts.set(FILTER + name, text));
+    else if (isPair(key)) state[key].forEach(([name, text]) => parts.set(PAIRS[key] + name, text));
     else if (key === "collapse" || key === "hide") {
       state[key].forEach((pattern) => parts.append(key, pattern));
     } else if (key === "marked") state.marked.forEach((one) => parts.append(key, names.of(one)));
     else parts.set(key, String(value));
   }
   return parts.toString() === "" ? "" : `#${withView(parts, state)}`;
+}
+
+function isPair(key: keyof State): key is PairKey {
+  return Object.hasOwn(PAIRS, key);
 }
 
 function withView(parts: URLSearchParams, state: Readonly<State>): string {
@@ -44,13 +48,14 @@ function withView(parts: URLSearchParams, state: Readonly<State>): string {
 
 /** Returns the state that a link sets. Unknown parts are ignored. */
 export function fromLink(hash: string, names: Names): State {
-  const state: State = { ...INITIAL, metrics: [], filters: [], marked: [], collapse: [], hide: [] };
+  const state: State = { ...INITIAL, metrics: [], filters: [], sets: [], ratios: [], marked: [],
+                         collapse: [], hide: [] };
   // A selected method may be a group.
   const indexOf = (name: string) =>
     (state.collapse.includes(name) ? names.group(name) : names.texts.indexOf(name));
   for (const [key, value] of new URLSearchParams(hash.replace(/^#/, ""))) {
-    if (key.startsWith(METRIC)) state.metrics.push([key.slice(METRIC.length), value]);
-    else if (key.startsWith(FILTER)) state.filters.push([key.slice(FILTER.length), value]);
+    const pair = PAIR_KEYS.find((one) => key.startsWith(PAIRS[one]));
+    if (pair) state[pair].push([key.slice(PAIRS[pair].length), value]);
     else if (key === "collapse" || key === "hide") state[key].push(value);
     else if (key === "method") state.method = indexOf(value);
     else if (key === "marked" && indexOf(value) >= 0) state.marked.push(indexOf(value));

@@ -16,6 +16,7 @@ import { readLocks, type Locks } from "./locks.js";
 import { learnFrameKinds, Names, type Parts } from "./names.js";
 import { mappingOf, regrouped, type Mapping, type Regrouped } from "./regroup.js";
 import { search, type Matches } from "./search.js";
+import { Stretches } from "./stretches.js";
 import type { State } from "./state.js";
 import { Timeline } from "./timeline.js";
 import type { Tree } from "./tree.js";
@@ -238,6 +239,12 @@ export class Model {
     const { collapse, hide } = this.state;
     return timeline ? this.memo("timeline", [collapse, hide], () =>
       new Timeline(this.file, timeline, mapping)) : null;
+  }
+
+  /** Returns when threads ran, or null if that was not recorded. */
+  get stretches(): Stretches | null {
+    const { stretches } = this.header;
+    return stretches ? this.memo("stretches", [], () => new Stretches(this.file, stretches)) : null;
   }
 
   /** Returns the instructions of a row's symbol, if there are any. */

@@ -4,7 +4,7 @@ import type { NameForm } from "./names.js";
 
 /** All tabs, from left to right. A page has those that tabs/tabs.ts lists for its data. */
 export const VIEWS = ["treemap", "locks", "flame", "tree", "classes", "groups", "suspects", "methods",
-                      "contexts", "plot", "time"] as const;
+                      "contexts", "plot", "time", "timeline"] as const;
 export type ViewName = typeof VIEWS[number];
 
 export interface State {
@@ -32,13 +32,17 @@ export interface State {
   x: string;
   y: string;
   logarithmic: boolean;
+  only: string;                          // which stretches are selected
+  sets: [string, string][];              // name, selection of stretches
+  ratios: [string, string][];            // computed metrics of stretches
   theme: "" | "light" | "dark";
 }
 
 export const INITIAL: State = {
   view: "", measure: "", layout: "calls", order: "heavy", grow: "down", colour: "",
   names: "full", collapse: [], hide: [], merge: false, row: -1, method: -1, zoom: -1, search: "",
-  package: "", thread: "", filter: "", min: 0, metrics: [], filters: [], marked: [], x: "", y: "", logarithmic: true, theme: "",
+  package: "", thread: "", filter: "", min: 0, metrics: [], filters: [], marked: [], x: "", y: "", logarithmic: true,
+  only: "", sets: [], ratios: [], theme: "",
 };
 
 export type Changed = ReadonlySet<keyof State>;

@@ -13,6 +13,7 @@ import { MethodsView } from "./view_methods.js";
 import { PlotView } from "./view_plot.js";
 import { SuspectsView } from "./view_suspects.js";
 import { TimeView } from "./view_time.js";
+import { TimelineView } from "./view_timeline.js";
 import { TreeView } from "./view_tree.js";
 import { TreemapView } from "./view_treemap.js";
 
@@ -21,16 +22,16 @@ interface Tab {
   isIn(model: Model): boolean;
 }
 
-const always = () => true;
 const isHeap = ({ header }: Model) => header.heap !== undefined;
-const hasCalls = (model: Model) => !isHeap(model);
+const hasTree = ({ header }: Model) => header.kind !== "timeline";
+const hasCalls = (model: Model) => hasTree(model) && !isHeap(model);
 const hasObjects = ({ locks, base }: Model) => locks === null && base.type.includes(CLASS);
 
 export const TABS: Record<ViewName, Tab> = {
   treemap: { make: TreemapView, isIn: isHeap },
   locks: { make: LocksView, isIn: ({ locks }) => locks !== null },
   flame: { make: FlameView, isIn: hasCalls },
-  tree: { make: TreeView, isIn: always },
+  tree: { make: TreeView, isIn: hasTree },
   classes: { make: ClassesView, isIn: hasObjects },
   groups: { make: GroupsView, isIn: isHeap },
   suspects: { make: SuspectsView, isIn: isHeap },
@@ -38,4 +39,5 @@ export const TABS: Record<ViewName, Tab> = {
   contexts: { make: ContextsView, isIn: hasCalls },
   plot: { make: PlotView, isIn: hasCalls },
   time: { make: TimeView, isIn: ({ header }) => header.timeline !== undefined },
+  timeline: { make: TimelineView, isIn: ({ header }) => header.stretches !== undefined },
 };
