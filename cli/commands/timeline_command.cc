@@ -156,10 +156,10 @@ Action TimelineCommand(CommandLine line, const Command& command) {
   line.Footer(
       "The calls of Java programs, and of C and C++ programs with hooks, are counted, so that\n"
       "each stretch of a thread on a processor ends in an exact calling context. Events of the\n"
-      "kernel are recorded by programs in it (eBPF): that needs root, or CAP_BPF and "
+      "kernel are recorded by programs in it (eBPF): that needs root, or CAP_BPF and\n"
       "CAP_PERFMON.\n\n"
       "Examples:\n"
-      "  jprof timeline -- java -jar app.jar            when threads ran, and what they waited for\n"
+      "  jprof timeline -- java -jar app.jar            when threads ran, what they waited for\n"
       "  jprof timeline --system-calls -- ./app         a program in any language\n"
       "  jprof timeline --pid 1234 --duration 10        a process that runs\n"
       "  jprof report timeline app.jprof                threads, and what they waited for\n"

@@ -151,7 +151,7 @@ class RecordReader {
                                                                   : kNoThread});
         return;
       case Kind::kFork:
-        out_.made[Small(2)].push_back(time);
+        out_.made[Small(2)].push_back({time, processor.known ? processor.tid : kNoThread});
         Name(Small(1), Small(2), time);
         if (Small(1) != Small(4)) out_.parents[Small(1)] = Small(4);
         return;

@@ -32,6 +32,12 @@ struct PendingStretch {
   size_t before = SIZE_MAX;  // the stretch before it on this processor
 };
 
+// A thread that was made.
+struct Making {
+  uint64_t time = 0;
+  uint32_t maker = kNoThread;  // the kernel's id of the thread that made it
+};
+
 // The name of a thread from a time on.
 struct ThreadName {
   uint64_t time = 0;
@@ -50,8 +56,9 @@ struct KernelRecords {
   std::vector<Interrupt> interrupts;
   std::vector<uint32_t> interrupted;  // the kernel's id of the thread, for each of them
   std::unordered_map<uint32_t, std::vector<Wakeup>> wakeups;
-  std::unordered_map<uint32_t, std::vector<uint64_t>> made, exits;  // times, by id
-  std::unordered_map<uint32_t, uint32_t> parents;                   // of processes
+  std::unordered_map<uint32_t, std::vector<Making>> made;
+  std::unordered_map<uint32_t, std::vector<uint64_t>> exits;  // times, by id
+  std::unordered_map<uint32_t, uint32_t> parents;             // of processes
   std::vector<ThreadName> names;
 };
 

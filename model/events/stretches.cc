@@ -25,6 +25,7 @@ constexpr std::string_view kFolder = "events/kernel";
 struct Life {
   uint64_t begin = 0;
   uint32_t thread = kNoThread;  // index
+  uint32_t maker = kNoThread;   // the kernel's id of the thread that made it
 };
 
 class Loader {
@@ -32,8 +33,8 @@ class Loader {
   Loader(KernelRecords records, std::vector<std::string> counters) : records_(std::move(records)) {
     out_.counters = std::move(counters);
     out_.counters.resize(std::min(out_.counters.size(), kMostCounters));
-    for (const auto& [tid, times] : records_.made) {
-      for (const uint64_t time : times) lives_[tid].push_back({.begin = time});
+    for (const auto& [tid, all] : records_.made) {
+      for (const Making& one : all) lives_[tid].push_back({.begin = one.time, .maker = one.maker});
     }
   }
 
@@ -223,6 +224,11 @@ class Loader {
           stretch.ready = before->end;
           continue;
         }
+        if (before == nullptr && thread.began != 0) {  // the one that made it has made it ready
+          stretch.ready = std::min(thread.began, stretch.begin);
+          stretch.waker = MakerOf(thread);
+          continue;
+        }
         if (found == records_.wakeups.end()) continue;
         const uint64_t since = records_.first + (before != nullptr ? before->end : thread.began);
         // A thread may be woken before it is off the processor.
@@ -242,6 +248,14 @@ class Loader {
                             : KnownAt(used->waker, used->time);
       }
     }
+  }
+
+  uint32_t MakerOf(const StretchThread& thread) const {
+    const uint64_t began = records_.first + thread.began;
+    const auto& lives = lives_.at(thread.thread);
+    const auto life = std::ranges::find(lives, began, &Life::begin);
+    return life != lives.end() && life->maker != kNoThread ? KnownAt(life->maker, began)
+                                                           : kNoThread;
   }
 
   // Returns the thread that an id meant at a time, or kNoThread.

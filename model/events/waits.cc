@@ -76,6 +76,18 @@ constexpr CallReason kMethodReasons[] = {
     {"java/lang/Object.wait0", WaitReason::kMonitorWait},
 };
 
+WaitReason ReasonOf(JvmWait::Kind kind) {
+  switch (kind) {
+    case JvmWait::Kind::kContended:
+      return WaitReason::kLock;
+    case JvmWait::Kind::kWaits:
+      return WaitReason::kMonitorWait;
+    case JvmWait::Kind::kParks:
+      return WaitReason::kPark;
+  }
+  return WaitReason::kOther;
+}
+
 }  // namespace
 
 std::string SystemCallName(int32_t number) {
@@ -106,18 +118,16 @@ WaitReason WaitReasons::Of(const Stretch& stretch) {
   if (found == std::end(kCallReasons)) return WaitReason::kOther;
   if (found->reason != WaitReason::kFutex) return found->reason;
   const StretchThread& thread = stretches_.threads[stretch.thread];
-  const auto end = static_cast<int64_t>(stretch.end);
-  if (const JvmEvents* jvm = JvmOf(stretch)) {
-    const JvmWait* wait = jvm->WaitAt(thread.thread, end);
-    if (wait != nullptr && wait->kind == JvmWait::Kind::kContended) return WaitReason::kLock;
-    if (wait != nullptr && wait->kind == JvmWait::Kind::kParks) return WaitReason::kPark;
-    if (wait != nullptr) return WaitReason::kMonitorWait;
-  }
+  // Where the method says it, that is right; times of the JVM's clock are some us off.
   const WaitReason reason = OfContext(thread.process, stretch.context);
+  const JvmEvents* jvm = JvmOf(stretch);
+  if (reason != WaitReason::kFutex || jvm == nullptr) return reason;
+  const auto end = static_cast<int64_t>(stretch.end);
+  const JvmWait* wait = jvm->WaitAt(thread.thread, end);
+  if (wait != nullptr) return ReasonOf(wait->kind);
   // A thread of the program that waits in the middle of a method for the JVM.
-  const bool stops = reason == WaitReason::kFutex && stretch.context != 0;
-  const JvmEvents* jvm = stops ? JvmOf(stretch) : nullptr;
-  return jvm != nullptr && jvm->CollectionAt(end) != nullptr ? WaitReason::kCollection : reason;
+  const bool stops = stretch.context != 0 && jvm->CollectionAt(end) != nullptr;
+  return stops ? WaitReason::kCollection : reason;
 }
 
 std::string WaitReasons::DetailOf(const Stretch& stretch) {
@@ -126,7 +136,7 @@ std::string WaitReasons::DetailOf(const Stretch& stretch) {
   const auto end = static_cast<int64_t>(stretch.end);
   if (Of(stretch) == WaitReason::kCollection) return jvm->CollectionAt(end)->cause;
   const JvmWait* wait = jvm->WaitAt(stretches_.threads[stretch.thread].thread, end);
-  if (wait == nullptr) return "";
+  if (wait == nullptr || ReasonOf(wait->kind) != Of(stretch)) return "";
   std::string text = wait->class_name;
   if (wait->owner == 0) return text;
   const auto owner = std::ranges::find(stretches_.threads, wait->owner, &StretchThread::thread);

@@ -15,7 +15,8 @@ ALWAYS uint8_t StateOf(unsigned state) {
 }
 
 SEC("tp_btf/sched_switch")
-int BPF_PROG(on_dispatch, _Bool preempted, struct task_struct* previous, struct task_struct* next) {
+int BPF_PROG(on_dispatch, _Bool preempted, struct task_struct* previous, struct task_struct* next,
+             unsigned previous_state) {
   struct kernel_processor_state* state = Processor();
   if (state != 0) state->depth = 0;  // an interrupt may have begun before its end was recorded
   if (counter_count != 0) Count();
@@ -23,7 +24,7 @@ int BPF_PROG(on_dispatch, _Bool preempted, struct task_struct* previous, struct 
   record.previous_process = previous->tgid;
   record.previous_thread = previous->pid;
   record.previous_state =
-      preempted ? KERNEL_PROCESSOR_DISPATCH_PREVIOUS_STATE_RUNNABLE : StateOf(previous->__state);
+      preempted ? KERNEL_PROCESSOR_DISPATCH_PREVIOUS_STATE_RUNNABLE : StateOf(previous_state);
   record.previous_call = -1;
   if (previous->mm != 0) {
     record.previous_context = ContextOf(previous);
@@ -174,6 +175,8 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct* task) {
   BEGIN_OF_THREAD(kernel_threads_exit, KERNEL_THREADS_EXIT);
   record.cpu_time = task->se.sum_exec_runtime;
+  record.voluntary = task->nvcsw;
+  record.involuntary = task->nivcsw;
   const long bytes = bpf_probe_read_kernel_str(record.title, NAME_BYTES, task->comm);
   EMIT_WITH_TEXT(record, title, bytes, NAME_BYTES);
   return 0;
@@ -196,20 +199,31 @@ int BPF_PROG(on_map, struct vm_area_struct* area) {
   return 0;
 }
 
-SEC("fexit/handle_mm_fault")
-int BPF_PROG(on_page_fault, struct vm_area_struct* area, unsigned long address, unsigned flags,
-             struct pt_regs* registers, unsigned result) {
-  if (registers == 0) return 0;  // the kernel's own
-  const uint32_t process = bpf_get_current_pid_tgid() >> 32;
-  if (!IsTarget(process)) return 0;
+ALWAYS int PageFault(unsigned long address, struct pt_regs* registers, uint8_t kind) {
+  const uint32_t target = bpf_get_current_pid_tgid() >> 32;
+  if (!IsTarget(target)) return 0;
   BEGIN_OF_THREAD(kernel_memory_page_fault, KERNEL_MEMORY_PAGE_FAULT);
   record.calling_context = ContextOf(bpf_get_current_task_btf());
   record.address = address;
   record.instruction = PT_REGS_IP(registers);
-  record.kind =
-      (result & 4) != 0 ? KERNEL_MEMORY_PAGE_FAULT_KIND_MAJOR : KERNEL_MEMORY_PAGE_FAULT_KIND_MINOR;
+  record.kind = kind;
   Emit(&record, sizeof record);
   return 0;
+}
+
+SEC("fexit/handle_mm_fault")
+int BPF_PROG(on_page_fault, struct vm_area_struct* area, unsigned long address, unsigned flags,
+             struct pt_regs* registers, unsigned result) {
+  if (registers == 0) return 0;  // the kernel's own
+  return PageFault(address, registers,
+                   (result & 4) != 0 ? KERNEL_MEMORY_PAGE_FAULT_KIND_MAJOR
+                                     : KERNEL_MEMORY_PAGE_FAULT_KIND_MINOR);
+}
+
+// Where the kernel allows no program at that function.
+SEC("tp_btf/page_fault_user")
+int BPF_PROG(on_user_page_fault, unsigned long address, struct pt_regs* registers) {
+  return PageFault(address, registers, KERNEL_MEMORY_PAGE_FAULT_KIND_UNKNOWN);
 }
 
 SEC("tp_btf/sys_enter")

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstring>
+#include <iterator>
+#include <span>
 
 #include "common/errno_text.h"
 #include "common/fd.h"
@@ -21,6 +23,7 @@ namespace {
 
 constexpr uint32_t kRingBytes = 4 << 20, kSmallRingBytes = 1 << 20;
 constexpr uint32_t kManyProcessors = 16;  // above that, their rings are small
+constexpr const char* kMemoryPrograms[] = {"on_map", "on_page_fault"};
 constexpr char kAnnounce[] = "jprof_announce_context";
 
 // What libbpf says, of which the last lines explain a failure.
@@ -82,7 +85,11 @@ struct KernelEvents::State {
   }
 
   Result<void> Load(const KernelEventsOptions& options);
-  void Choose(const KernelEventsOptions& options, const btf* types);
+  // Opens the programs and loads them without those that are `refused`. Returns 0 or an errno.
+  int TryLoad(const KernelEventsOptions& options, const btf* types,
+              std::span<const char* const> refused);
+  void Choose(const KernelEventsOptions& options, const btf* types,
+              std::span<const char* const> refused);
   Result<void> MakeRings();
   void OpenCounters(const std::vector<ptm::EventSpec>& specs);
   void AttachAnnouncers();
@@ -92,7 +99,7 @@ namespace {
 
 // Returns why the programs cannot be loaded.
 std::string Reason(int error) {
-  if (error == EPERM || error == EACCES)
+  if ((error == EPERM || error == EACCES) && geteuid() != 0)
     return "this user may not load programs into the kernel; run it as root, or with the "
            "capabilities CAP_BPF and CAP_PERFMON";
   std::string lines = Log();
@@ -104,46 +111,63 @@ std::string Reason(int error) {
 
 }  // namespace
 
-// Loads only what is wanted and what this kernel has.
-void KernelEvents::State::Choose(const KernelEventsOptions& options, const btf* types) {
+// Chooses what is wanted and what this kernel has.
+void KernelEvents::State::Choose(const KernelEventsOptions& options, const btf* types,
+                                 std::span<const char* const> refused) {
   bpf_program* program = nullptr;
   bpf_object__for_each_program(program, programs->obj) {
     const std::string_view name = bpf_program__name(program);
-    const bool memory = name == "on_map" || name == "on_page_fault";
+    const bool memory = std::ranges::find(kMemoryPrograms, name) != std::end(kMemoryPrograms);
     const bool calls = name == "on_call_begin" || name == "on_call_end";
-    const bool wanted = (!memory || options.memory) && (!calls || options.system_calls);
-    const bool known = IsKnown(types, program);
-    if (!wanted || !known) bpf_program__set_autoload(program, false);
-    if (wanted && !known && memory)
-      notes.push_back(fmt::format("{} are not recorded: this kernel has no function {}",
-                                  name == "on_map" ? "mapped files" : "page faults",
-                                  name == "on_map" ? "perf_event_mmap" : "handle_mm_fault"));
+    // Takes the place of on_page_fault.
+    const bool instead = name == "on_user_page_fault";
+    const bool needed =
+        std::ranges::find(refused, std::string_view("on_page_fault")) != refused.end();
+    const bool wanted = (!memory || options.memory) && (!calls || options.system_calls) &&
+                        (!instead || (options.memory && needed));
+    const bool usable =
+        IsKnown(types, program) && std::ranges::find(refused, name) == refused.end();
+    if (!wanted || !usable) bpf_program__set_autoload(program, false);
+    if (wanted && !usable && name == "on_map")
+      notes.push_back(
+          "mapped files are not recorded: this kernel allows no program at the "
+          "function perf_event_mmap");
   }
 }
 
-Result<void> KernelEvents::State::Load(const KernelEventsOptions& options) {
-  libbpf_set_print(KeepLog);
-  libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
+int KernelEvents::State::TryLoad(const KernelEventsOptions& options, const btf* types,
+                                 std::span<const char* const> refused) {
+  notes.clear();
   Log().clear();
-  btf* types = btf__load_vmlinux_btf();
-  if (libbpf_get_error(types) != 0)
-    return Fail("the kernel has no type information: it was built without CONFIG_DEBUG_INFO_BTF");
+  if (programs != nullptr) kernel_events__destroy(programs);
   programs = kernel_events__open();
-  if (programs == nullptr) {
-    btf__free(types);
-    return Fail("cannot read the programs for the kernel: {}", ErrnoText());
-  }
-  Choose(options, types);
-  btf__free(types);
+  if (programs == nullptr) return errno;
+  Choose(options, types, refused);
   processors = static_cast<uint32_t>(libbpf_num_possible_cpus());
   programs->rodata->all_processes = options.all_processes;
   programs->rodata->counter_count =
       std::min<uint32_t>(static_cast<uint32_t>(options.counters.size()), KERNEL_COUNTERS);
   bpf_map__set_max_entries(programs->maps.rings, processors);
   bpf_map__set_max_entries(programs->maps.counters, processors * KERNEL_COUNTERS);
-  const int failed = kernel_events__load(programs);
-  return failed == 0 ? Result<void>()
-                     : Fail("the kernel refuses programs: {}", Reason(std::abs(failed)));
+  return std::abs(kernel_events__load(programs));
+}
+
+// The programs of memory are at functions of the kernel, which may refuse them: then they are left
+// out.
+Result<void> KernelEvents::State::Load(const KernelEventsOptions& options) {
+  libbpf_set_print(KeepLog);
+  libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
+  btf* types = btf__load_vmlinux_btf();
+  if (libbpf_get_error(types) != 0)
+    return Fail("the kernel has no type information: it was built without CONFIG_DEBUG_INFO_BTF");
+  const std::span memory = kMemoryPrograms;
+  int failed = TryLoad(options, types, {});
+  for (const size_t first : {0u, 1u}) {
+    if (failed != 0 && options.memory) failed = TryLoad(options, types, memory.subspan(first, 1));
+  }
+  if (failed != 0 && options.memory) failed = TryLoad(options, types, memory);
+  btf__free(types);
+  return failed == 0 ? Result<void>() : Fail("the kernel refuses programs: {}", Reason(failed));
 }
 
 Result<void> KernelEvents::State::MakeRings() {

@@ -2,15 +2,15 @@
  * and how they write a record. It is C for the kernel's virtual machine. */
 #pragma once
 
-// clang-format off: the first ones define the types of the others
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_tracing.h>
-#include <kernel_layout.h>
+// The first ones define the types of the others.
+// clang-format off
+#include <stdint.h>
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
-#include <stdint.h>
-
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+#include <kernel_layout.h>
 #include "record/kernel/kernel_shared.h"
 // clang-format on
 
@@ -33,10 +33,10 @@ struct sched_entity {
 } READS;
 struct task_struct {
   int pid, tgid;
-  unsigned __state;
   char comm[16];
   struct mm_struct* mm;
   struct sched_entity se;
+  unsigned long nvcsw, nivcsw;
   struct thread_struct thread;
 } READS;
 struct qstr {

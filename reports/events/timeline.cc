@@ -249,6 +249,7 @@ class TimelineReport {
       json.Member("pid", thread.process);
       json.Member("tid", thread.thread);
       json.Member("name", events_.ThreadName(i));
+      json.Member("began_ns", thread.began);
       json.Member("ran_ns", sums_[i].ran);
       json.Member("interrupts_ns", sums_[i].interrupts);
       json.Member("interrupts", sums_[i].interrupt_count);

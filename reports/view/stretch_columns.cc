@@ -73,7 +73,7 @@ class StretchColumns {
   StretchColumns(model::RecordedEvents& events, ViewNames& names)
       : events_(events),
         stretches_(events.stretches),
-        reasons_(events.stretches, events.names),
+        reasons_(events.stretches, events.names, events.jvms),
         contexts_(events.names, names),
         counters_(stretches_.counters.size()),
         end_(LastBegin()) {

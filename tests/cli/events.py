@@ -13,6 +13,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import unittest
 
 from event_programs import (CC, CONTINUOUS, CXX, JAR, JPROF, LANGUAGES, LIBRARY, NORMAL, ROOT,

@@ -56,12 +56,11 @@ def known(lab):
         threads = {t["tid"]: t for t in found["threads"]}
         for line in re.findall(r"^thread (.*)$", printed, re.M):
             tid, voluntary, involuntary = map(int, line.split())
-            thread = threads[tid]
-            waits = thread["dispatches"] - thread["preempted"]
-            # After it has read its status, the thread ends, which is a dispatch or a few.
-            if not 0 <= waits - voluntary <= 20 or not 0 <= thread["preempted"] - involuntary <= 20:
-                failures.append(f"{thread['name']}: {waits} and {thread['preempted']} dispatches, "
-                                f"the kernel says {voluntary} and {involuntary}")
+            dispatches = threads[tid]["dispatches"]
+            # After it has read its status, the thread still runs for a while.
+            if not voluntary + involuntary < dispatches < voluntary + involuntary + 500:
+                failures.append(f"{threads[tid]['name']}: {dispatches} dispatches, the kernel said "
+                                f"{voluntary} + {involuntary}")
         phases = collections.Counter()
         for stretch in found["stretches"]:
             if not stretch["thread"].startswith("worker-"):
@@ -73,11 +72,14 @@ def known(lab):
         waits = THREADS * ROUNDS
         # A thread may be woken by something else once or twice, and wait again.
         for phase, reason in (("parking", "park"), ("sleeping", "sleep")):
-            if not waits <= phases[phase, reason] <= waits + 5:
+            # Or not wait, if it ran so late that the time has passed.
+            if not 0.95 * waits < phases[phase, reason] < 1.05 * waits:
                 failures.append(f"{phases[phase, reason]} stretches end in {phase}, not {waits}")
-        wrong = {key: n for key, n in phases.items() if key[1] not in ("preempted", "fault", "futex",
-                                                                       "collection")
-                 and key not in (("parking", "park"), ("sleeping", "sleep"))}
+        # The kernel and the JVM may stop a thread anywhere for a moment, but it parks and sleeps where
+        # it does.
+        elsewhere = ("park", "sleep", "wait", "input", "poll", "child")
+        wrong = {key: n for key, n in phases.items() if key[1] in elsewhere and
+                 key not in (("parking", "park"), ("sleeping", "sleep"))}
         if wrong:
             failures.append(f"waits in other phases: {wrong}")
         failures += check_times(lab, out, found)
@@ -96,8 +98,27 @@ def check_times(lab, out, found):
     failures = []
     if done.stdout.count("\n") != sum(e["logged"] for e in shown["events"]):
         failures.append("babeltrace2 finds another number of events")
-    cpu = {int(tid): int(ns) for tid, ns in re.findall(
-        r"threads::exit: .*thread = (\d+) \}, \{ cpu_time = (\d+)", done.stdout)}
+    exits = {int(tid): list(map(int, numbers)) for tid, *numbers in re.findall(
+        r"threads::exit: .*thread = (\d+) \}, \{ cpu_time = (\d+), voluntary = (\d+), "
+        r"involuntary = (\d+)", done.stdout)}
+    cpu = {tid: numbers[0] for tid, numbers in exits.items()}
+    counted, until_exit = collections.Counter(), {}
+    for line in done.stdout.splitlines():
+        if " kernel::processor::dispatch: " in line:
+            counted[int(re.search(r"previous_thread = (\d+)", line)[1])] += 1
+        elif " kernel::threads::exit: " in line:
+            tid = int(re.findall(r" thread = (\d+)", line)[-1])
+            until_exit[tid] = counted[tid]
+    new = [t for t in found["threads"] if t["tid"] in exits and t["began_ns"]]
+    for thread in new:
+        _, voluntary, involuntary = exits[thread["tid"]]
+        if until_exit[thread["tid"]] != voluntary + involuntary:
+            failures.append(f"{thread['name']}: {until_exit[thread['tid']]} dispatches before its "
+                            f"end; the kernel counts {voluntary} + {involuntary}")
+        # Those after it are of the thread's end.
+        if not 0 < thread["dispatches"] - until_exit[thread["tid"]] < 20:
+            failures.append(f"{thread['name']}: {thread['dispatches']} dispatches")
+    print(f"dispatches of {len(new)} threads are those that the kernel counts")
     kernel = ours = 0
     for thread in found["threads"]:
         if thread["name"].startswith("worker-") and thread["tid"] in cpu:
@@ -134,7 +155,7 @@ def without_counting(lab):
             child.run([lab.jprof, "export", "--format", form, "-o", f"{folder}/x.{form}", out],
                       check=True)
         events = json.load(open(f"{folder}/x.chrome", encoding="utf-8"))["traceEvents"]
-        if sum(e.get("name", "").startswith("sleep") for e in events) != 2:
+        if sum(e.get("name", "").startswith("sleep: clock_nanosleep") for e in events) != 2:
             failures.append("the export does not have the two sleeps")
         again = child.run([lab.jprof, "timeline", "--force", "-o", out, "--", "true"])
         if again.returncode:
