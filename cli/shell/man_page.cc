@@ -243,9 +243,9 @@ std::string ManName(const CommandNode* command) {
 std::string ManPage(const CommandNode& root, const CommandNode* command) {
   if (command == nullptr) return MainPage(root);
   const Footer footer = FooterParser().Parse(command->footer);
-  return Head("jprof-" + command->name, command->description) + ".SH SYNOPSIS\n" +
-         Synopsis(*command) + "\n.SH DESCRIPTION\n" + RoffText(command->description + ".") + "\n" +
-         (footer.text.empty() ? "" : ".PP\n" + footer.text) +
+  return Head("jprof-" + command->name, command->description) + ".SH SYNOPSIS\n.ad l\n" +
+         Synopsis(*command) + "\n.ad b\n.SH DESCRIPTION\n" + RoffText(command->description + ".") +
+         "\n" + (footer.text.empty() ? "" : ".PP\n" + footer.text) +
          ArgumentSection("ARGUMENTS", command->Positionals()) +
          ArgumentSection("OPTIONS", command->Options()) + Examples(footer.examples) +
          (command->runs_command ? kExitOfRun : kExitOfTool) +

@@ -67,14 +67,32 @@ class Walker {
     Add(PathPiece::Kind::kReady, ready, at, thread, before);
     const bool preempted = stretches_.stretches[before].state == StopState::kRunnable;
     if (after != nullptr && !preempted && after->waker < stretches_.threads.size() &&
-        after->waker != thread && ready > from_ && ready < last_)
+        after->waker != thread && ready > from_ && ready < last_) {
+      waiters_.push_back({thread, stopped});
       return {after->waker, last_ = ready};
-    Add(PathPiece::Kind::kWaits, stopped, ready, thread, before);
-    return {thread, stopped};
+    }
+    if (waiters_.empty()) {
+      Add(PathPiece::Kind::kWaits, stopped, ready, thread, before);
+      return {thread, stopped};
+    }
+    // The thread was idle. That is the cause only while another one waited for it; before that the
+    // cause is what the other one did.
+    const Waiter waiter = waiters_.back();
+    Add(PathPiece::Kind::kWaits, std::max(stopped, waiter.stopped), ready, thread, before);
+    if (stopped >= waiter.stopped) return {thread, stopped};
+    waiters_.pop_back();
+    return {waiter.thread, std::min(ready, waiter.stopped)};
   }
+
+  // A thread that waited for the one that the walk is at, and when it stopped for that.
+  struct Waiter {
+    uint32_t thread = 0;
+    uint64_t stopped = 0;
+  };
 
   const Stretches& stretches_;
   uint64_t from_;
+  std::vector<Waiter> waiters_;
   uint64_t last_ = UINT64_MAX;  // of the last change of threads, so that none repeats
   std::vector<PathPiece> pieces_;
 };

@@ -4,7 +4,8 @@
 // Going back from the end of a thread: while it ran, it was the cause itself. Before that it was
 // ready, and waited for a processor. It became ready when another thread woke it: until then the
 // cause is what that thread did, so the chain goes on there. If an interrupt woke it, the wait
-// itself is the cause: a time to sleep, or a device.
+// itself is the cause: a time to sleep, or a device. Where a thread that others waited for was idle
+// before they did, the chain goes back to the one that waited.
 #pragma once
 
 #include <cstdint>

@@ -8,6 +8,7 @@ Without a JDK, what requires it is skipped.
 """
 import contextlib
 import datetime
+import glob
 import json
 import os
 import shutil
@@ -20,6 +21,15 @@ import unittest
 from event_programs import (JAR, JPROF, NORMAL, SOURCES, WRAP, Programs, logged, run, shown)
 
 BEGIN, END = "shop::orders::order_begin", "shop::orders::order_end"
+
+
+def is_stopped(pid):
+    """Whether all threads of the process are stopped."""
+    states = set()
+    for stat in glob.glob(f"/proc/{pid}/task/*/stat"):
+        with open(stat, encoding="utf-8") as file:
+            states.add(file.read().rpartition(")")[2].split()[0])
+    return states == {"T"}
 
 
 class Live(Programs):
@@ -87,6 +97,8 @@ class Live(Programs):
             self.refused(2, [pid, "status", "shop::*=log"], "is one argument too many")
             self.assertTrue(os.path.exists(trace + "/.jprof-control"))
             process.send_signal(signal.SIGSTOP)
+            while not is_stopped(process.pid):
+                time.sleep(0.01)
             self.refused(1, [trace, "events", "--timeout", "0.2"], "did not answer within 0.2 s")
             process.send_signal(signal.SIGCONT)
         self.is_closed(trace)

@@ -343,6 +343,37 @@ TEST(CriticalPath, GoesThroughTheThreadThatWasWaitedFor) {
   }
 }
 
+// Thread 2 sleeps, and a timer wakes it. Only then thread 1 waits for it, for a short time.
+TEST(CriticalPath, AThreadThatWasIdleBeforeIsNoCause) {
+  const TemporaryDirectory directory("timeline");
+  Recorder recorder(directory.path().string(), 2);
+  using enum model::StopState;
+  recorder.Dispatch(0, 0, 0, 1, kRunnable);
+  recorder.Dispatch(1, 0, 0, 2, kRunnable);
+  recorder.Dispatch(1, 10, 2, 0, kSleeping);
+  recorder.Wakeup(1, 700, 2, true);
+  recorder.Dispatch(1, 710, 0, 2, kRunnable);
+  recorder.Dispatch(0, 720, 1, 0, kSleeping);
+  recorder.Wakeup(1, 750, 1, false);
+  recorder.Dispatch(0, 760, 0, 1, kRunnable);
+  recorder.Dispatch(1, 770, 2, 0, kSleeping);
+  recorder.Dispatch(0, 800, 1, 0, kDead);
+  recorder.Close();
+  const auto loaded = model::LoadStretches(directory.path().string());
+  ASSERT_TRUE(loaded);
+  using Kind = model::PathPiece::Kind;
+  const std::vector<std::tuple<Kind, uint64_t, uint64_t, uint32_t>> expected = {
+      {Kind::kRuns, 0, 700, 0},    {Kind::kReady, 700, 710, 1}, {Kind::kRuns, 710, 750, 1},
+      {Kind::kReady, 750, 760, 0}, {Kind::kRuns, 760, 800, 0},
+  };
+  const auto path = model::CriticalPath(*loaded, 0, 0, 800);
+  ASSERT_EQ(path.size(), expected.size());
+  for (size_t i = 0; i < path.size(); ++i) {
+    EXPECT_EQ(std::tuple(path[i].kind, path[i].begin, path[i].end, path[i].thread), expected[i])
+        << i;
+  }
+}
+
 TEST(CriticalPath, AWaitThatAnInterruptEndsIsTheCauseItself) {
   const TemporaryDirectory directory("timeline");
   Recorder recorder(directory.path().string(), 1);
