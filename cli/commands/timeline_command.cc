@@ -20,6 +20,7 @@
 #include "record/place/jvm_profiles.h"
 #include "record/place/profile_place.h"
 #include "record/run/installation.h"
+#include "record/run/interruption.h"
 
 namespace jprof::cli {
 namespace {
@@ -52,6 +53,10 @@ class KernelCompanion final : public Companion {
   explicit KernelCompanion(const TimelineArguments& arguments) : arguments_(arguments) {}
 
   Result<void> Begin(const record::RecordingPlan& plan) override {
+    if (plan.traced)
+      return WrongUse(
+          "a timeline cannot be recorded of a program whose instructions are counted by "
+          "tracing it: leave out --metrics");
     auto begun = record::EventFolder::Begin(plan.options.out, arguments_.kernel,
                                             AgentLibrary(arguments_.typed));
     if (!begun) return std::unexpected(begun.error());
@@ -94,16 +99,21 @@ Result<int> RecordProcess(TimelineArguments& arguments) {
                                  .options = arguments.kernel,
                                  .limit = {},
                                  .command = {},
+                                 .title = fmt::format("{}", fmt::join(command, " ")),
                                  .process = *pid,
                                  .seconds = arguments.attach.duration});
   }
-  const fs::path place = fs::absolute(out).lexically_normal();
+  if (const auto free = record::CheckPlace(out, arguments.typed.force); !free)
+    return std::unexpected(free.error());
+  fs::path place = fs::absolute(out).lexically_normal();
+  if (!place.has_filename()) place = place.parent_path();  // DIR/
+  const record::Interruption guard;  // also for a second signal, until the events are in place
   auto folder = record::EventFolder::Begin(place, arguments.kernel, AgentLibrary(arguments.typed));
   if (!folder) return std::unexpected(folder.error());
   folder->SetProgram(*pid);
   const auto status = record::RecordRunning(*pid, arguments.attach.duration, arguments.typed);
-  const auto lines = folder->End(fmt::format("{}", fmt::join(command, " ")));
   if (!status) return status;
+  const auto lines = folder->End(fmt::format("{}", fmt::join(command, " ")));
   return PrintEvents(lines, *status);
 }
 
@@ -146,6 +156,7 @@ Result<int> SystemTrace(const SystemArguments& arguments, const Command& command
                                .limit = {.mode = static_cast<record::TraceLimitMode>(*mode),
                                          .bytes = arguments.megabytes << 20},
                                .command = command,
+                               .title = "the whole machine",
                                .process = 0,
                                .seconds = arguments.duration});
 }

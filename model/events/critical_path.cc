@@ -62,7 +62,7 @@ class Walker {
   // goes on: the thread and the time.
   std::pair<uint32_t, uint64_t> LeaveWait(uint32_t thread, size_t before, const Stretch* after,
                                           uint64_t at) {
-    const uint64_t stopped = stretches_.stretches[before].end;
+    const uint64_t stopped = std::min(stretches_.stretches[before].end, at);
     const uint64_t ready = after != nullptr ? std::clamp(after->ready, stopped, at) : at;
     Add(PathPiece::Kind::kReady, ready, at, thread, before);
     const bool preempted = stretches_.stretches[before].state == StopState::kRunnable;

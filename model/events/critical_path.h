@@ -20,7 +20,7 @@ struct PathPiece {
   Kind kind = Kind::kRuns;
   uint64_t begin = 0, end = 0;
   uint32_t thread = 0;
-  size_t stretch = 0;  // index of the one in which it runs, or in whose end it began to wait
+  size_t stretch = 0;  // index of the one in which it runs, or at whose end it began to wait
 };
 
 // Returns the pieces from `from` to `to` without gaps, in the order of time, of which the last one

@@ -89,8 +89,9 @@ class RecordReader {
  private:
   // The state of a processor while its records are read.
   struct Processor {
-    bool known = false;  // whether it is known what runs
-    uint64_t begin = 0;  // of the current stretch
+    bool known = false;            // whether it is known what runs
+    uint64_t begin = 0;            // of the current stretch
+    uint64_t first = 0, last = 0;  // times of its records
     uint32_t process = 0, tid = 0;
     uint64_t interrupts = 0;  // in the current stretch
     // System calls in it: of the current one and the sum; the end of one that had begun before.
@@ -132,7 +133,10 @@ class RecordReader {
     if (number >= kMostProcessors) return;
     if (number >= processors_.size()) processors_.resize(number + 1);
     Processor& processor = processors_[number];
-    const uint64_t time = record.ticks;
+    // Times of a processor go forward, unless the packet is damaged.
+    const uint64_t time = std::max(record.ticks, processor.last);
+    if (processor.first == 0) processor.first = time;
+    processor.last = time;
     out_.first = std::min(out_.first, time);
     out_.last = std::max(out_.last, time);
     switch (decoder_->kind) {
@@ -191,7 +195,9 @@ class RecordReader {
 
   void Dispatch(uint32_t number, Processor& processor, uint64_t time) {
     EndCall(processor, time);
-    Stretch stretch = {.begin = processor.known ? processor.begin : 0,
+    Stretch stretch = {.begin = processor.known        ? processor.begin
+                                : BeginIsThere(number) ? 0
+                                                       : processor.first,
                        .end = time,
                        .instruction = Number(5),
                        .interrupts = processor.interrupts,
@@ -200,7 +206,11 @@ class RecordReader {
                        .processor = number,
                        .call = static_cast<int32_t>(Number(6)),
                        .state = static_cast<StopState>(Number(3))};
-    Finish(processor, stretch, Small(1), Small(2));
+    if (processor.known && processor.tid != Small(2)) {
+      Forget(processor);  // dispatches in between were lost
+    } else {
+      Finish(processor, stretch, Small(1), Small(2));
+    }
     processor.decided = Number(9);
     processor.known = true;
     processor.process = Small(7);
@@ -208,6 +218,14 @@ class RecordReader {
     processor.begin = time;
     processor.kernel = processor.first_end = 0;
     processor.has_calls = false;
+  }
+
+  // Returns whether the first packet of a processor was not removed.
+  bool BeginIsThere(uint32_t processor) const {
+    // The first one of processor 0 has the names of threads.
+    const std::string name = fmt::format("/processor-{}-{}", processor, processor == 0 ? 1 : 0);
+    return std::ranges::any_of(trace_.packets,
+                               [&](const std::string& path) { return path.ends_with(name); });
   }
 
   // Adds a stretch, whose begin is 0 if it had begun before the recording.
@@ -222,6 +240,16 @@ class RecordReader {
     processor.before = out_.stretches.size() - 1;
     for (const size_t i : processor.own_interrupts) out_.interrupted[i] = tid;
     out_.counted.push_back(processor.counted);
+    Clear(processor);
+  }
+
+  // Begins a stretch whose beginning is known, after a time of which it is not known what ran.
+  void Forget(Processor& processor) {
+    processor.before = SIZE_MAX;
+    Clear(processor);
+  }
+
+  void Clear(Processor& processor) {
     processor.own_interrupts.clear();
     processor.interrupts = 0;
     processor.depth = 0;
@@ -251,7 +279,7 @@ class RecordReader {
     Processor& processor = processors_[number];
     if (!processor.known) return;
     const Stretch stretch = {.begin = processor.begin,
-                             .end = out_.last,
+                             .end = trace_.discarded == 0 ? out_.last : processor.last,
                              .interrupts = processor.interrupts,
                              .processor = number,
                              .state = StopState::kRuns};

@@ -20,8 +20,9 @@ void VisitGaps(const Stretches& stretches, const StretchThread& thread,
     const Stretch* after =
         i + 1 < thread.first + thread.count ? &stretches.stretches[i + 1] : nullptr;
     Gap gap = {.before = &before, .after = after};
-    gap.end = after != nullptr ? after->begin : std::max(thread.ended, before.end);
-    gap.ready = after != nullptr ? std::max(after->ready, before.end) : gap.end;
+    // Stretches overlap where records were lost.
+    gap.end = std::max(after != nullptr ? after->begin : thread.ended, before.end);
+    gap.ready = after != nullptr ? std::clamp(after->ready, before.end, gap.end) : gap.end;
     if (after == nullptr && before.state == StopState::kRunnable) gap.ready = before.end;
     visit(gap);
   }
@@ -58,10 +59,10 @@ std::vector<ProcessorSums> SumProcessors(const Stretches& stretches, uint64_t fr
     const uint64_t inside = Overlap(stretch.begin, stretch.end, from, to);
     sum.threads += inside;
     // The stretch may be divided by the interval: its parts have the same shares.
-    if (stretch.kernel != 0)
-      sum.kernel +=
-          static_cast<uint64_t>(static_cast<double>(stretch.kernel) * static_cast<double>(inside) /
-                                static_cast<double>(stretch.duration()));
+    if (stretch.kernel != 0 && inside != 0)
+      sum.kernel += static_cast<uint64_t>(
+          static_cast<double>(std::min(stretch.kernel, stretch.duration())) *
+          static_cast<double>(inside) / static_cast<double>(stretch.duration()));
     sum.dispatches += stretch.begin >= from && stretch.begin < to;
   }
   for (const Stretch& stretch : stretches.idle)
@@ -72,9 +73,9 @@ std::vector<ProcessorSums> SumProcessors(const Stretches& stretches, uint64_t fr
     sum.interrupts += time;
     uint64_t& of = interrupt.thread != kNoThread ? sum.threads : sum.idle;
     of -= std::min(of, time);
-    sum.kernel = std::min(sum.kernel, sum.threads);
     sum.interrupt_count += interrupt.begin >= from && interrupt.begin < to;
   }
+  for (ProcessorSums& sum : sums) sum.kernel = std::min(sum.kernel, sum.threads);
   return sums;
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kMostDecision = 100'000;     // ns from a decision to the dispatch
+constexpr uint64_t kMostDecision = 100'000;    // ns from a decision to the dispatch
 constexpr uint64_t kClockWindow = 20'000'000;  // ns in which two clocks go alike
 constexpr std::string_view kFolder = "events/kernel";
 
@@ -81,10 +81,11 @@ class Loader {
       std::ranges::sort(lives, {}, &Life::begin);
       for (Life& life : lives) life.thread = kNoThread;
     }
+    for (PendingStretch& one : records_.stretches)
+      one.stretch.begin = std::max(one.stretch.begin, records_.first);
     BeginAtDecisions();
     for (PendingStretch& one : records_.stretches) {
       Stretch& stretch = one.stretch;
-      if (stretch.begin == 0) stretch.begin = records_.first;
       // The begin may be before the record of the thread's making; its end is not.
       stretch.thread = one.tid == 0 ? kNoThread : ThreadAt(one.tid, one.process, stretch.end);
       stretch.begin -= records_.first;
@@ -179,22 +180,25 @@ class Loader {
       if (records_.stretches[i].decided != 0) order.push_back(i);
     }
     std::ranges::sort(order, {}, [&](size_t i) { return records_.stretches[i].stretch.begin; });
+    const auto begin_of = [&](size_t i) { return records_.stretches[i].stretch.begin; };
     const auto difference = [&](size_t i) {
-      return static_cast<int64_t>(records_.stretches[i].stretch.begin -
-                                  records_.stretches[i].decided);
+      return static_cast<int64_t>(begin_of(i) - records_.stretches[i].decided);
     };
-    std::vector<int64_t> moves(records_.stretches.size(), 0);
+    std::vector<uint64_t> moves(records_.stretches.size(), 0);
     for (size_t first = 0; first < order.size();) {
       size_t end = first;
-      const uint64_t until = records_.stretches[order[first]].stretch.begin + kClockWindow;
+      const uint64_t window = begin_of(order[first]);
       int64_t least = std::numeric_limits<int64_t>::max();
-      for (; end < order.size() && records_.stretches[order[end]].stretch.begin < until; ++end)
+      for (; end < order.size() && begin_of(order[end]) - window < kClockWindow; ++end)
         least = std::min(least, difference(order[end]));
-      for (; first < end; ++first) moves[order[first]] = difference(order[first]) - least;
+      for (; first < end; ++first) {
+        moves[order[first]] =
+            static_cast<uint64_t>(difference(order[first])) - static_cast<uint64_t>(least);
+      }
     }
     for (const size_t i : order) {
       if (moves[i] > kMostDecision) continue;  // of an earlier dispatch
-      const auto move = static_cast<uint64_t>(moves[i]);
+      const uint64_t move = moves[i];
       const size_t before = records_.stretches[i].before;
       if (before == SIZE_MAX || records_.stretches[before].stretch.duration() < move) continue;
       records_.stretches[i].stretch.begin -= move;

@@ -23,7 +23,7 @@ struct WaitGroup {
   uint64_t waker_count = 0;
 };
 
-// Returns the groups of the chosen threads, by index, those that waited longest first.
+// Returns the groups of the chosen threads, by index, those with the longest times first.
 std::vector<WaitGroup> GroupWaits(const Stretches& stretches, WaitReasons& reasons,
                                   const std::vector<bool>& chosen);
 

@@ -2,12 +2,15 @@
 
 #include <fmt/ranges.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <thread>
 
+#include "common/errno_text.h"
 #include "common/monotonic.h"
+#include "common/private_file.h"
 #include "profile/files/whole_file.h"
 #include "record/place/recording_summary.h"
 #include "record/run/interruption.h"
@@ -51,6 +54,10 @@ Result<EventFolder> EventFolder::Begin(const fs::path& place, KernelEventsOption
                                        const std::string& library, const TraceLimit& limit) {
   if (!library.empty()) options.announcers.push_back(library);
   const fs::path beside = fmt::format("{}.events-{}", place.string(), getpid());
+  if (mkdir(beside.c_str(), kPrivateDirectory) != 0) {
+    return WrongUse("cannot make {}: {}; choose another directory with -o; nothing was started",
+                    beside.string(), ErrnoText());
+  }
   const bool whole_machine = options.all_processes && options.system_calls;
   auto recording = KernelRecording::Begin(beside, options, limit);
   if (!recording) {
@@ -62,6 +69,11 @@ Result<EventFolder> EventFolder::Begin(const fs::path& place, KernelEventsOption
   folder.meta_.sampling = "events of the kernel";
   folder.meta_.whole_machine = whole_machine;
   return folder;
+}
+
+EventFolder::~EventFolder() {
+  std::error_code ignored;
+  if (!beside_.empty()) fs::remove_all(beside_, ignored);
 }
 
 void EventFolder::SetProgram(uint32_t process) {
@@ -76,11 +88,14 @@ Result<std::vector<std::string>> EventFolder::End(const std::string& command) {
   meta_.command = command;
   const fs::path events = place_ / "events";
   std::error_code failed;
-  fs::create_directories(events, failed);
+  if (mkdir(place_.c_str(), kPrivateDirectory) != 0 && errno != EEXIST)
+    failed.assign(errno, std::generic_category());
+  if (!failed) fs::create_directories(events, failed);
   if (!failed) fs::rename(beside_, events / "kernel", failed);
+  const fs::path beside = std::exchange(beside_, {});
   if (failed)
     return Fail("the events of the kernel are in {}: they cannot be moved to {}: {}",
-                beside_.string(), events.string(), failed.message());
+                beside.string(), events.string(), failed.message());
   if (auto written = profile::WriteWholeFile((events / profile::kRecordingFile).string(),
                                              profile::ToJson(meta_));
       !written)
@@ -97,6 +112,10 @@ Result<std::vector<std::string>> EventFolder::End(const std::string& command) {
 }
 
 Result<int> RecordEvents(const EventRun& run) {
+  if (!run.command.empty()) {
+    if (const auto program = FindProgram(run.command.front()); !program)
+      return std::unexpected(program.error());
+  }
   auto folder = EventFolder::Begin(run.place, run.options, "", run.limit);
   if (!folder) return std::unexpected(folder.error());
   Result<int> status = 0;
@@ -106,8 +125,9 @@ Result<int> RecordEvents(const EventRun& run) {
     if (run.process != 0) folder->SetProgram(run.process);
     Await(run);
   }
-  const auto lines = folder->End(
-      run.command.empty() ? "the whole machine" : fmt::format("{}", fmt::join(run.command, " ")));
+  if (!status) return status;  // it could not be started
+  const auto lines =
+      folder->End(run.command.empty() ? run.title : fmt::format("{}", fmt::join(run.command, " ")));
   if (!lines) return std::unexpected(lines.error());
   for (const std::string& line : *lines) PrintError(line);
   return status;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/result.h"
@@ -19,6 +20,15 @@ class EventFolder {
   static Result<EventFolder> Begin(const std::filesystem::path& place, KernelEventsOptions options,
                                    const std::string& library, const TraceLimit& limit = {});
 
+  EventFolder(EventFolder&& other) noexcept
+      : place_(std::move(other.place_)),
+        beside_(std::exchange(other.beside_, {})),
+        recording_(std::move(other.recording_)),
+        meta_(std::move(other.meta_)) {}
+  EventFolder& operator=(EventFolder&&) = delete;
+  // Removes what was recorded, unless End has moved it.
+  ~EventFolder();
+
   // Names the program; its process and those that it makes are the targets from now on.
   void SetProgram(uint32_t process);
   bool has_program() const { return meta_.process != 0; }
@@ -32,7 +42,7 @@ class EventFolder {
   EventFolder(std::filesystem::path place, std::filesystem::path beside, KernelRecording recording)
       : place_(std::move(place)), beside_(std::move(beside)), recording_(std::move(recording)) {}
 
-  std::filesystem::path place_, beside_;
+  std::filesystem::path place_, beside_;  // the latter is empty once it is the place's
   KernelRecording recording_;
   profile::RecordingMeta meta_;
 };
@@ -43,6 +53,7 @@ struct EventRun {
   KernelEventsOptions options;
   TraceLimit limit;
   std::vector<std::string> command;  // empty: what runs already
+  std::string title;                 // of what runs already
   uint32_t process = 0;              // the only one whose system calls are recorded; 0: none
   uint64_t seconds = 0;              // 0: until the end of the command or the process, or a signal
 };

@@ -138,6 +138,10 @@ int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
   const long bytes = bpf_probe_read_kernel_str(record.title, NAME_BYTES, child->comm);
   const uint8_t yes = 1;
   const uint32_t process = record.process, made = record.new_process;
+  if (made != process) {  // an earlier process may have had this id
+    bpf_map_delete_elem(&targets, &made);
+    bpf_map_delete_elem(&contexts, &made);
+  }
   if (made != process && bpf_map_lookup_elem(&targets, &process) != 0) {
     bpf_map_update_elem(&targets, &made, &yes, BPF_ANY);
     // Both have the same memory contents, until the child executes another program.

@@ -53,7 +53,7 @@ class KernelEvents {
   uint64_t Lost(uint32_t processor) const;
 
   uint32_t processors() const;
-  // What this kernel cannot record, for the user.
+  // Returns what this kernel cannot record, for the user.
   const std::vector<std::string>& notes() const;
 
  private:

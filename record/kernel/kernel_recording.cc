@@ -108,6 +108,7 @@ Result<KernelRecording> KernelRecording::Begin(const std::filesystem::path& dire
   const auto begin = static_cast<uint64_t>(MonotonicNanos());
   if (auto started = state->events.Start(); !started) return std::unexpected(started.error());
   NameThreads(state->writer, begin);
+  state->writer.KeepFirst();
   const BlockedSignals blocked;  // signals are for the thread that waits for the program
   state->thread = std::thread([raw = state.get()] { raw->Run(); });
   return KernelRecording(std::move(state));
@@ -120,9 +121,11 @@ KernelRecordingEnd KernelRecording::End() {
   state_->StopThread();
   state_->events.Stop();
   state_->Read(true);
+  state_->KeepError(state_->writer.Close());
   KernelRecordingEnd& end = state_->end;
   for (uint32_t i = 0; i < state_->events.processors(); ++i) end.lost += state_->events.Lost(i);
   end.lost += state_->writer.dropped();
+  end.records -= std::min(end.records, state_->writer.dropped());
   end.notes = state_->events.notes();
   if (state_->write_error) end.notes.push_back(*state_->write_error);
   return std::move(end);

@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 
@@ -19,7 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kPacketBytes = 1 << 20;
+constexpr uint64_t kPacketBytes = 1 << 20, kLeastPacketBytes = 4 << 10;
+constexpr uint64_t kPacketsOfShare = 4;  // so that wrapping removes a quarter at a time
 constexpr uint64_t kNanosPerSecond = 1'000'000'000;
 
 // Other programs find the whole file or none.
@@ -70,6 +72,10 @@ Result<PacketWriter> PacketWriter::Create(const fs::path& directory, uint32_t pr
                                           const TraceLimit& limit) {
   PacketWriter writer;
   writer.limit_ = limit;
+  if (limit.mode != TraceLimitMode::kContinuous) {
+    const uint64_t share = limit.bytes / processors / kPacketsOfShare;
+    writer.packet_bytes_ = std::clamp<uint64_t>(share, kLeastPacketBytes, kPacketBytes);
+  }
   writer.directory_ = directory;
   writer.streams_.resize(processors);
   std::error_code failed;
@@ -97,20 +103,48 @@ void PacketWriter::Add(uint32_t processor, std::string_view record) {
   stream.bytes.append(record.substr(sizeof time));
 }
 
-Result<void> PacketWriter::Flush(uint32_t processor, uint64_t lost, bool all) {
-  const Stream& stream = streams_[processor];
-  if (stream.records == 0 || (!all && stream.bytes.size() < kPacketBytes)) return {};
-  return WritePacket(processor, lost);
+void PacketWriter::KeepFirst() {
+  Stream& stream = streams_.front();
+  (void)WritePacket(0);
+  stream.written = 0;
+  stream.sizes.clear();
 }
 
-Result<void> PacketWriter::WritePacket(uint32_t processor, uint64_t lost) {
+Result<void> PacketWriter::Flush(uint32_t processor, uint64_t lost, bool all) {
   Stream& stream = streams_[processor];
+  stream.lost = std::max(stream.lost, lost);
+  if (stream.records == 0 || (!all && stream.bytes.size() < packet_bytes_)) return {};
+  if (MakeRoom(processor, stream.bytes.size())) return WritePacket(processor);
+  Drop(stream);
+  return {};
+}
+
+Result<void> PacketWriter::Close() {
+  Result<void> result;
+  for (uint32_t i = 0; i < streams_.size(); ++i) {
+    const Stream& stream = streams_[i];
+    if (stream.lost + stream.dropped == stream.said) continue;
+    if (auto written = WritePacket(i); !written) result = written;
+  }
+  return result;
+}
+
+void PacketWriter::Drop(Stream& stream) {
+  stream.dropped += stream.records;
+  dropped_ += stream.records;
+  stream.bytes.clear();
+  stream.records = 0;
+}
+
+Result<void> PacketWriter::WritePacket(uint32_t processor) {
+  Stream& stream = streams_[processor];
+  if (stream.records == 0) stream.begin = stream.last;
   jprof_events_packet head = {.magic = JPROF_EVENTS_MAGIC,
                               .stream = JPROF_EVENTS_STREAM,
                               .stream_instance = processor,
                               .timestamp_begin = stream.begin,
                               .timestamp_end = stream.last,
-                              .events_discarded = lost + dropped_,
+                              .events_discarded = stream.lost + stream.dropped,
                               .monotonic = stream.begin};
   std::memcpy(head.uuid, uuid_, sizeof uuid_);
   head.content_size = head.packet_size = (sizeof head + stream.bytes.size()) * 8;
@@ -118,25 +152,27 @@ Result<void> PacketWriter::WritePacket(uint32_t processor, uint64_t lost) {
   name.copy(head.thread_name, sizeof head.thread_name - 1);
   std::string packet(reinterpret_cast<const char*>(&head), sizeof head);
   packet += stream.bytes;
-  const bool has_room = MakeRoom(processor, packet.size());
-  auto written = has_room ? WriteFile(PathOf(processor, stream.number), packet) : Result<void>();
-  if (has_room && written) {
-    ++stream.number;
-    stream.sizes.push_back(packet.size());
-    stream.written += packet.size();
-  } else {
-    dropped_ += stream.records;
+  if (auto written = WriteFile(PathOf(processor, stream.number), packet); !written) {
+    Drop(stream);
+    return written;
   }
+  ++stream.number;
+  stream.said = head.events_discarded;
+  stream.sizes.push_back(packet.size());
+  stream.written += packet.size();
   stream.bytes.clear();
   stream.records = 0;
-  return written;
+  return {};
 }
 
 bool PacketWriter::MakeRoom(uint32_t processor, uint64_t bytes) {
   Stream& stream = streams_[processor];
   const uint64_t most = limit_.bytes / streams_.size();
   if (limit_.mode == TraceLimitMode::kContinuous) return true;
-  if (limit_.mode == TraceLimitMode::kNormal) return stream.written + bytes <= most;
+  if (limit_.mode == TraceLimitMode::kNormal) {
+    stream.is_full |= stream.written + bytes > most;  // smaller packets would leave a gap
+    return !stream.is_full;
+  }
   while (!stream.sizes.empty() && stream.written + bytes > most) {
     std::error_code ignored;
     const auto oldest = stream.number - static_cast<uint32_t>(stream.sizes.size());

@@ -57,15 +57,15 @@ bool IsCombinedPlace(const fs::path& place) {
   return false;
 }
 
-bool HasKernelEvents(const fs::path& place) {
+bool HasEvents(const fs::path& place) {
   std::error_code ignored;
-  return fs::is_directory(place / "events" / "kernel", ignored);
+  return fs::is_directory(place / "events", ignored);
 }
 
 std::optional<PlaceKind> PlaceKindOf(const fs::path& place) {
   if (IsProfile(place)) return PlaceKind::kProfile;
   if (IsCombinedPlace(place)) return PlaceKind::kCombined;
-  const bool is_several = !ProfilesAt(place).empty() || HasKernelEvents(place);
+  const bool is_several = !ProfilesAt(place).empty() || HasEvents(place);
   return is_several ? std::optional(PlaceKind::kSeveral) : std::nullopt;
 }
 
@@ -99,11 +99,12 @@ bool MayContainFile(PlaceKind kind, std::string_view name) {
     case PlaceKind::kSeveral:
       return false;
     case PlaceKind::kEvents:
-      return name == profile::kRecordingFile;
+      return name == profile::kRecordingFile ||
+             name == std::string(profile::kRecordingFile) + ".tmp";
     case PlaceKind::kTrace:
       return is_packet || name == "metadata" || name == ".unfinished";
     case PlaceKind::kTraceFolder:
-      return is_packet || name == "events" || name.ends_with(".xml");
+      return is_packet || name == "events" || name == ".unfinished" || name.ends_with(".xml");
   }
   return false;
 }

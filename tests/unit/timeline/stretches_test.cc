@@ -27,7 +27,9 @@ class Recorder {
  public:
   Recorder(const std::string& directory, uint32_t processors)
       : writer_(*record::PacketWriter::Create(directory + "/events/kernel", processors, {})),
-        processors_(processors) {}
+        processors_(processors) {
+    writer_.KeepFirst();
+  }
 
   template <typename Layout>
   void Write(uint32_t processor, uint64_t time, uint32_t id, Layout record) {
@@ -78,6 +80,7 @@ class Recorder {
   }
   void Close(uint64_t lost = 0) {
     for (uint32_t i = 0; i < processors_; ++i) ASSERT_TRUE(writer_.Flush(i, lost, true));
+    ASSERT_TRUE(writer_.Close());
   }
 
  private:

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Measures what `jprof timeline` costs beside counting alone, in a program whose threads hand work
+to each other all the time: CPU time of everything that the command runs, and elapsed time.
+
+    bench/cost/timeline.py [--rounds 5] [--handoffs 30000] [--jdk 17] [--out /dev/shm]
+
+Prints the medians of interleaved runs, their ratios, and the dispatches per second. Needs the right
+to load programs into the kernel.
+"""
+import json
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "shared"))
+import measure  # noqa: E402
+
+SOURCE = os.path.join(measure.ROOT, "bench", "java", "Handoffs.java")
+CONFIGURATIONS = {
+    "plain": [],
+    "counted": ["calltree", "--counter", "woven"],
+    "counted, JVM events": ["calltree", "--counter", "woven", "--jvm-events"],
+    "timeline": ["timeline", "--counter", "woven"],
+}
+
+
+def dispatches_per_second(jprof, profile):
+    found = json.loads(subprocess.run([jprof, "report", "timeline", "--format", "json", profile],
+                                      capture_output=True, text=True, check=True).stdout)
+    return sum(t["dispatches"] for t in found["threads"]) / (found["duration_ns"] / 1e9)
+
+
+def main():
+    parser = measure.arguments(__doc__)
+    parser.set_defaults(rounds=5)
+    parser.add_argument("--handoffs", type=int, default=30000)
+    args = parser.parse_args()
+    for jdk in measure.jdks_of(args):
+        with measure.folder("timeline", 2, 4, args.out) as work:
+            subprocess.run([jdk.tool("javac"), "-d", work, SOURCE], check=True)
+            program = [*jdk.java(), "-cp", work, "Handoffs", "2", str(args.handoffs)]
+            cpu = {name: [] for name in CONFIGURATIONS}
+            wall = {name: [] for name in CONFIGURATIONS}
+            for _ in range(args.rounds):
+                for name, options in CONFIGURATIONS.items():
+                    out = os.path.join(work, name.replace(", ", "-").replace(" ", "-") + ".jprof")
+                    command = program if not options else [
+                        args.jprof, *options, "--force", "-o", out, "--", *program]
+                    done = measure.run(command)
+                    if done.status:
+                        sys.exit(f"{command}: {done.status}")
+                    cpu[name].append(done.cpu)
+                    wall[name].append(done.wall)
+            rate = dispatches_per_second(args.jprof, os.path.join(work, "timeline.jprof"))
+            print(f"JDK {jdk.version}: {rate:.0f} dispatches a second")
+            for name in CONFIGURATIONS:
+                ratio = measure.median(cpu[name]) / measure.median(cpu["counted"])
+                elapsed = measure.median(wall[name]) / measure.median(wall["counted"])
+                print(f"  {name}: CPU {measure.median(cpu[name]):.2f} s "
+                      f"+-{measure.spread(cpu[name]):.0%}, {ratio:.3f} of counting alone; elapsed "
+                      f"{measure.median(wall[name]):.2f} s, {elapsed:.3f}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
