@@ -284,7 +284,7 @@ Action ReportCommand(CommandLine line, const Command&) {
   arguments->line.emplace(line);
   std::string list = "Reports:\n";
   for (const reports::Report& report : reports::Reports())
-    list += fmt::format("  {:<10}{}\n", report.name, report.help);
+    list += fmt::format("  {:<9} {}\n", report.name, report.help);
   line.Footer(
       list +
       "\nExamples:\n"

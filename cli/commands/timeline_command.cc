@@ -73,7 +73,8 @@ class KernelCompanion final : public Companion {
     const bool is_profiled = !record::JvmProfilesAt(plan.options.out).empty();
     const int status = is_profiled ? ReportRun(plan, outcome, watch) : outcome.ExitCode();
     const std::string command = fmt::format("{}", fmt::join(command_, " "));
-    return PrintEvents(folder_->End(command), status);
+    const auto lines = folder_->End(command);
+    return PrintEvents(lines, status == 0 && folder_->failed() ? 1 : status);
   }
 
   void SetCommand(const Command& command) { command_ = command; }
@@ -114,7 +115,7 @@ Result<int> RecordProcess(TimelineArguments& arguments) {
   const auto status = record::RecordRunning(*pid, arguments.attach.duration, arguments.typed);
   if (!status) return status;
   const auto lines = folder->End(fmt::format("{}", fmt::join(command, " ")));
-  return PrintEvents(lines, *status);
+  return PrintEvents(lines, *status == 0 && folder->failed() ? 1 : *status);
 }
 
 Result<int> Timeline(const CommandLine& line, TimelineArguments& arguments,

@@ -1,9 +1,8 @@
 #include "model/events/recorded_events.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
+#include "events/read/file_bytes.h"
 #include "profile/files/layout.h"
 #include "profile/files/printable_text.h"
 
@@ -17,10 +16,14 @@ bool IsProfile(const fs::path& directory) {
   return fs::is_regular_file(directory / profile::kControlFile, ignored);
 }
 
-profile::RecordingMeta ReadMeta(const fs::path& directory) {
-  std::ifstream file(directory / "events" / profile::kRecordingFile);
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  return profile::ParseRecordingMeta(text).value_or(profile::RecordingMeta());
+// Adds to the damages if the file is missing or damaged.
+profile::RecordingMeta ReadMeta(const fs::path& directory, std::vector<std::string>& damages) {
+  constexpr uint64_t kMostBytes = 1 << 20;
+  const std::string path = directory / "events" / profile::kRecordingFile;
+  auto meta = profile::ParseRecordingMeta(events::ReadBytes(path, kMostBytes));
+  if (!meta)
+    damages.push_back(path + ": cannot be read: which threads are the program's is not known");
+  return meta.value_or(profile::RecordingMeta());
 }
 
 Result<RecordedEvents> Load(const std::string& directory, auto& sources) {
@@ -31,10 +34,11 @@ Result<RecordedEvents> Load(const std::string& directory, auto& sources) {
   auto stretches = LoadStretches(directory);
   if (!stretches) return std::unexpected(stretches.error());
   RecordedEvents events = {.directory = directory,
-                           .meta = ReadMeta(directory),
+                           .meta = {},
                            .stretches = *std::move(stretches),
                            .names = {},
                            .jvms = {}};
+  events.meta = ReadMeta(directory, events.stretches.damages);
   for (Source& source : sources) {
     events.names.Add(source);
     const auto process = static_cast<uint32_t>(source.reader.meta().pid);

@@ -41,6 +41,10 @@ std::vector<ThreadSums> SumThreads(const Stretches& stretches, WaitReasons& reas
       sum.dispatches += stretch.state != StopState::kRuns;
       sum.preempted += stretch.state == StopState::kRunnable;
     }
+    if (thread.count != 0) {  // before it first ran
+      const Stretch& first = stretches.stretches[thread.first];
+      sum.ready += first.begin - std::min(first.ready, first.begin);
+    }
     VisitGaps(stretches, thread, [&](const Gap& gap) {
       sum.ready += gap.was_ready();
       sum.waited[static_cast<size_t>(reasons.Of(*gap.before))] += gap.waited();

@@ -112,7 +112,8 @@ const JvmEvents* WaitReasons::JvmOf(const Stretch& stretch) const {
 WaitReason WaitReasons::Of(const Stretch& stretch) {
   if (stretch.state == StopState::kRunnable) return WaitReason::kPreempted;
   if (stretch.state == StopState::kStopped) return WaitReason::kStopped;
-  if (stretch.call < 0) return WaitReason::kDisk;
+  // Threads of the kernel itself come from no instruction of a program.
+  if (stretch.call < 0) return stretch.instruction == 0 ? WaitReason::kOther : WaitReason::kDisk;
   const std::string name = SystemCallName(stretch.call);
   const auto found = std::ranges::find(kCallReasons, name, &CallReason::name);
   if (found == std::end(kCallReasons)) return WaitReason::kOther;

@@ -48,7 +48,7 @@ inline constexpr WaitReasonRow kWaitReasons[] = {
     {WaitReason::kDisk, "fault", "a page of memory, or a device, without a system call"},
     {WaitReason::kChild, "child", "another process to end"},
     {WaitReason::kStopped, "stopped", "a signal or a debugger"},
-    {WaitReason::kOther, "other", "another system call"},
+    {WaitReason::kOther, "other", "another system call, or a thread of the kernel itself"},
 };
 
 inline constexpr std::string_view NameOf(WaitReason reason) {

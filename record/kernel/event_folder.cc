@@ -84,6 +84,7 @@ void EventFolder::SetProgram(uint32_t process) {
 
 Result<std::vector<std::string>> EventFolder::End(const std::string& command) {
   const KernelRecordingEnd end = recording_.End();
+  failed_ = end.failed;
   meta_.notes = end.notes;
   meta_.command = command;
   const fs::path events = place_ / "events";
@@ -130,7 +131,7 @@ Result<int> RecordEvents(const EventRun& run) {
       folder->End(run.command.empty() ? run.title : fmt::format("{}", fmt::join(run.command, " ")));
   if (!lines) return std::unexpected(lines.error());
   for (const std::string& line : *lines) PrintError(line);
-  return status;
+  return *status == 0 && folder->failed() ? 1 : *status;
 }
 
 }  // namespace jprof::record

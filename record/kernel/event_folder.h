@@ -24,13 +24,16 @@ class EventFolder {
       : place_(std::move(other.place_)),
         beside_(std::exchange(other.beside_, {})),
         recording_(std::move(other.recording_)),
-        meta_(std::move(other.meta_)) {}
+        meta_(std::move(other.meta_)),
+        failed_(other.failed_) {}
   EventFolder& operator=(EventFolder&&) = delete;
   // Removes what was recorded, unless End has moved it.
   ~EventFolder();
 
   // Names the program; its process and those that it makes are the targets from now on.
   void SetProgram(uint32_t process);
+  // Returns whether a part could not be written, once it has ended.
+  bool failed() const { return failed_; }
   bool has_program() const { return meta_.process != 0; }
 
   // Ends the recording and moves it into the place, which is made if it does not exist. Returns
@@ -45,6 +48,7 @@ class EventFolder {
   std::filesystem::path place_, beside_;  // the latter is empty once it is the place's
   KernelRecording recording_;
   profile::RecordingMeta meta_;
+  bool failed_ = false;
 };
 
 // What `jprof system-trace` and, for programs that are not counted, `jprof timeline` record.

@@ -127,6 +127,7 @@ KernelRecordingEnd KernelRecording::End() {
   end.lost += state_->writer.dropped();
   end.records -= std::min(end.records, state_->writer.dropped());
   end.notes = state_->events.notes();
+  end.failed = state_->write_error.has_value();
   if (state_->write_error) end.notes.push_back(*state_->write_error);
   return std::move(end);
 }

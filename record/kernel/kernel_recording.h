@@ -18,6 +18,7 @@ namespace jprof::record {
 struct KernelRecordingEnd {
   uint64_t records = 0;
   uint64_t lost = 0;               // found no room in the kernel's buffers, or could not be written
+  bool failed = false;             // a file could not be written
   std::vector<std::string> notes;  // for the user
 };
 

@@ -112,6 +112,12 @@ class PathReport {
 }  // namespace
 
 Result<void> PrintCriticalPath(model::RecordedEvents& events, const Options& options, Output& out) {
+  if (events.meta.process == 0) {
+    return WrongUse(
+        "{} is of the whole machine: the critical path is that of a program; record one "
+        "with: jprof timeline -- CMD...",
+        events.directory);
+  }
   const uint32_t thread = MainThread(events);
   if (thread == model::kNoThread)
     return WrongUse("{} has no thread of the program", events.directory);
@@ -120,9 +126,10 @@ Result<void> PrintCriticalPath(model::RecordedEvents& events, const Options& opt
   const std::vector<PathRow> rows = PathReport(events, options).Rows(path);
   const size_t shown = options.fits_screen() ? std::min(kScreenRows, rows.size()) : rows.size();
   const uint64_t begin = path.empty() ? end : path.front().begin;
+  const bool has_ended = end < events.stretches.duration;
   const std::string text =
-      fmt::format("the {} before thread {} ended", Duration(static_cast<double>(end - begin)),
-                  events.ThreadName(thread));
+      fmt::format("the {} of thread {} before {} ended", Duration(static_cast<double>(end - begin)),
+                  events.ThreadName(thread), has_ended ? "it" : "the recording");
   const Layout layout = {
       .head = {.text =
                    [&](Output& to) {

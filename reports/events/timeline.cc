@@ -86,7 +86,7 @@ void AddStretchColumns(Columns<StretchRow>& columns) {
   add("duration_ns", [](const StretchRow& row) { return Value::Integer(row.stretch.duration()); });
   add("interrupts_ns",
       [](const StretchRow& row) { return Value::Integer(row.stretch.interrupts); });
-  add("ready_ns", [](const StretchRow& row) { return Value::Integer(row.stretch.ready); });
+  add("ready_at_ns", [](const StretchRow& row) { return Value::Integer(row.stretch.ready); });
   add("woken_by", [](const StretchRow& row) { return Value::Text(row.waker); });
   add("then", [](const StretchRow& row) { return Value::Text(row.reason); });
   add("for", [](const StretchRow& row) { return Value::Text(row.detail); });

@@ -124,7 +124,8 @@ struct Printed {
 
 // Returns whether the report prints one profile as text.
 inline bool PrintsProfiles(const Report& report) {
-  return report.print != nullptr && report.Prints(model::InputKind::kProfile);
+  return report.print != nullptr && report.Prints(model::InputKind::kProfile) &&
+         !report.Prints(model::InputKind::kEvents);
 }
 
 // Returns one report of a profile directory, as text.

@@ -109,8 +109,11 @@ TEST(ReportList, TheListedColumnsAreThePrintedOnes) {
 
 TEST(ReportList, EveryKindOfInputHasAPageAndAReportThatIsPrintedWithoutAName) {
   using enum model::InputKind;
-  const std::map<model::InputKind, std::string> names = {
-      {kProfile, "log-rt"}, {kCombined, "combined"}, {kTicks, "tprof"}, {kTrace, "arc"}};
+  const std::map<model::InputKind, std::string> names = {{kProfile, "log-rt"},
+                                                         {kCombined, "combined"},
+                                                         {kTicks, "tprof"},
+                                                         {kTrace, "arc"},
+                                                         {kEvents, "timeline"}};
   for (const auto& [kind, name] : names) {
     EXPECT_EQ(DefaultReport(kind).name, name);
     EXPECT_NE(DefaultReport(kind).print, nullptr);

@@ -14,7 +14,9 @@
 
 #include "model/events/critical_path.h"
 #include "model/events/stretch_sums.h"
+#include "profile/files/recording_meta.h"
 #include "record/kernel/packet_writer.h"
+#include "reports/report_list.h"
 #include "tests/unit/temporary_directory.h"
 
 namespace jprof {
@@ -398,6 +400,41 @@ TEST(CriticalPath, AWaitThatAnInterruptEndsIsTheCauseItself) {
   EXPECT_EQ(path[1].end - path[1].begin, 300u);
   EXPECT_EQ(path[2].kind, Kind::kReady);
   EXPECT_EQ(path[3].end, 500u);
+}
+
+// Returns what a report prints of a small recording.
+std::string Printed(const reports::Report& report, const reports::Options& options) {
+  const TemporaryDirectory directory("timeline");
+  Recorder recorder(directory.path().string(), 1);
+  using enum model::StopState;
+  recorder.Dispatch(0, 0, 0, kProcess, kRunnable);
+  recorder.Dispatch(0, 100, kProcess, 0, kSleeping, 0, 0);
+  recorder.Wakeup(0, 400, kProcess, true);
+  recorder.Dispatch(0, 410, 0, kProcess, kRunnable);
+  recorder.Dispatch(0, 500, kProcess, 0, kDead);
+  recorder.Close();
+  std::ofstream(directory.path() / "events" / profile::kRecordingFile)
+      << profile::ToJson(profile::RecordingMeta{.command = "app", .process = kProcess});
+  auto input = model::Open(directory.path().string(), {});
+  EXPECT_TRUE(input) << input.error().message;
+  const auto text = reports::PrintedText(
+      [&](reports::Output& out) { return reports::PrintReport(report, *input, options, out); });
+  EXPECT_TRUE(text) << text.error().message;
+  return text.value_or("");
+}
+
+TEST(EventReports, PrintTheColumnsThatTheyList) {
+  int found = 0;
+  for (const reports::Report& report : reports::Reports()) {
+    if (!report.Prints(model::InputKind::kEvents) || report.print == nullptr) continue;
+    ++found;
+    const std::string text = Printed(report, {.all = true});
+    for (const reports::ColumnHelp& column : report.columns)
+      EXPECT_NE(text.find(std::string(column.name)), std::string::npos) << column.name << text;
+    for (const reports::Format format : {reports::Format::kCsv, reports::Format::kJson})
+      EXPECT_NE(Printed(report, {.format = format}), "") << report.name;
+  }
+  EXPECT_EQ(found, 3);
 }
 
 }  // namespace
