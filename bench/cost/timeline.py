@@ -39,8 +39,7 @@ def main():
         with measure.folder("timeline", 2, 4, args.out) as work:
             subprocess.run([jdk.tool("javac"), "-d", work, SOURCE], check=True)
             program = [*jdk.java(), "-cp", work, "Handoffs", "2", str(args.handoffs)]
-            cpu = {name: [] for name in CONFIGURATIONS}
-            wall = {name: [] for name in CONFIGURATIONS}
+            runs = {name: [] for name in CONFIGURATIONS}
             for _ in range(args.rounds):
                 for name, options in CONFIGURATIONS.items():
                     out = os.path.join(work, name.replace(", ", "-").replace(" ", "-") + ".jprof")
@@ -49,16 +48,15 @@ def main():
                     done = measure.run(command)
                     if done.status:
                         sys.exit(f"{command}: {done.status}")
-                    cpu[name].append(done.cpu)
-                    wall[name].append(done.wall)
+                    runs[name].append(done)
             rate = dispatches_per_second(args.jprof, os.path.join(work, "timeline.jprof"))
             print(f"JDK {jdk.version}: {rate:.0f} dispatches a second")
-            for name in CONFIGURATIONS:
-                ratio = measure.median(cpu[name]) / measure.median(cpu["counted"])
-                elapsed = measure.median(wall[name]) / measure.median(wall["counted"])
-                print(f"  {name}: CPU {measure.median(cpu[name]):.2f} s "
-                      f"+-{measure.spread(cpu[name]):.0%}, {ratio:.3f} of counting alone; elapsed "
-                      f"{measure.median(wall[name]):.2f} s, {elapsed:.3f}", flush=True)
+            elapsed = lambda name: measure.median(runs[name], lambda run: run.wall)
+            for name, done in runs.items():
+                ratio = measure.median(done) / measure.median(runs["counted"])
+                print(f"  {name}: CPU {measure.median(done):.2f} s +-{measure.spread(done):.0%}, "
+                      f"{ratio:.3f} of counting alone; elapsed {elapsed(name):.2f} s, "
+                      f"{elapsed(name) / elapsed('counted'):.3f}", flush=True)
     return 0
 
 
