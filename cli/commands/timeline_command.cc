@@ -17,7 +17,6 @@
 #include "record/agent/attached_recording.h"
 #include "record/attach/attach_target.h"
 #include "record/kernel/event_folder.h"
-#include "record/place/jvm_profiles.h"
 #include "record/place/profile_place.h"
 #include "record/run/installation.h"
 #include "record/run/interruption.h"
@@ -70,7 +69,7 @@ class KernelCompanion final : public Companion {
 
   Result<int> End(const record::RecordingPlan& plan, const record::Outcome& outcome,
                   record::RunWatch& watch) override {
-    const bool is_profiled = !record::JvmProfilesAt(plan.options.out).empty();
+    const bool is_profiled = !record::ProfilesAt(plan.options.out).empty();
     const int status = is_profiled ? ReportRun(plan, outcome, watch) : outcome.ExitCode();
     const std::string command = fmt::format("{}", fmt::join(command_, " "));
     const auto lines = folder_->End(command);

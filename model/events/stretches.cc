@@ -77,10 +77,7 @@ class Loader {
   }
 
   void MakeThreads() {
-    for (auto& [tid, lives] : lives_) {
-      std::ranges::sort(lives, {}, &Life::begin);
-      for (Life& life : lives) life.thread = kNoThread;
-    }
+    for (auto& [tid, lives] : lives_) std::ranges::sort(lives, {}, &Life::begin);
     for (PendingStretch& one : records_.stretches)
       one.stretch.begin = std::max(one.stretch.begin, records_.first);
     BeginAtDecisions();

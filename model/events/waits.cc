@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace jprof::model {
 namespace {
@@ -88,6 +89,19 @@ WaitReason ReasonOf(JvmWait::Kind kind) {
   return WaitReason::kOther;
 }
 
+WaitReason OfCall(int32_t number) {
+  static const std::unordered_map<int32_t, WaitReason> reasons = [] {
+    std::unordered_map<int32_t, WaitReason> by_number;
+    for (const NamedCall& call : kCalls) {
+      const auto found = std::ranges::find(kCallReasons, call.name, &CallReason::name);
+      if (found != std::end(kCallReasons)) by_number[call.number] = found->reason;
+    }
+    return by_number;
+  }();
+  const auto found = reasons.find(number);
+  return found != reasons.end() ? found->second : WaitReason::kOther;
+}
+
 }  // namespace
 
 std::string SystemCallName(int32_t number) {
@@ -114,10 +128,8 @@ WaitReason WaitReasons::Of(const Stretch& stretch) {
   if (stretch.state == StopState::kStopped) return WaitReason::kStopped;
   // Threads of the kernel itself come from no instruction of a program.
   if (stretch.call < 0) return stretch.instruction == 0 ? WaitReason::kOther : WaitReason::kDisk;
-  const std::string name = SystemCallName(stretch.call);
-  const auto found = std::ranges::find(kCallReasons, name, &CallReason::name);
-  if (found == std::end(kCallReasons)) return WaitReason::kOther;
-  if (found->reason != WaitReason::kFutex) return found->reason;
+  const WaitReason of_call = OfCall(stretch.call);
+  if (of_call != WaitReason::kFutex) return of_call;
   const StretchThread& thread = stretches_.threads[stretch.thread];
   // Where the method says it, that is right; times of the JVM's clock are some us off.
   const WaitReason reason = OfContext(thread.process, stretch.context);

@@ -92,6 +92,11 @@ bool IsTraceOfEvents(const Input& input) {
   return source != nullptr && source->reader.meta().is(Mode::kTrace);
 }
 
+std::unexpected<Error> Lacks(const Input& input, std::string_view what) {
+  return WrongUse("{} is {}, which has no {}", profile::CleanText(DirectoryOf(input)),
+                  NameOf(KindOf(input)), what);
+}
+
 }  // namespace
 
 InputKind KindOf(const fs::path& directory) {
@@ -188,8 +193,7 @@ Result<RecordedEvents> LoadEvents(Input& input) {
         if constexpr (requires { LoadEvents(opened); }) {
           return LoadEvents(opened);
         } else {
-          return WrongUse("{} is {}, which has no events of the kernel",
-                          profile::CleanText(DirectoryOf(input)), NameOf(KindOf(input)));
+          return Lacks(input, "events of the kernel");
         }
       },
       input);
@@ -208,8 +212,7 @@ Result<ContextTree> LoadContexts(Input& input, const ForestOptions& options) {
         } else if constexpr (requires { LoadContexts(opened); }) {
           return LoadContexts(opened);
         } else {
-          return WrongUse("{} is {}, which has no call tree",
-                          profile::CleanText(DirectoryOf(input)), NameOf(KindOf(input)));
+          return Lacks(input, "call tree");
         }
       },
       input);
@@ -230,8 +233,7 @@ Result<std::unique_ptr<Timeline>> OpenTimeline(Input& input) {
         if constexpr (requires { OpenTimeline(opened); }) {
           return OpenTimeline(opened);
         } else {
-          return WrongUse("{} is {}, which has no points in time",
-                          profile::CleanText(DirectoryOf(input)), NameOf(KindOf(input)));
+          return Lacks(input, "points in time");
         }
       },
       input);

@@ -18,8 +18,10 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(on_dispatch, _Bool preempted, struct task_struct* previous, struct task_struct* next,
              unsigned previous_state) {
   struct kernel_processor_state* state = Processor();
-  if (state != 0) state->depth = 0;  // an interrupt may have begun before its end was recorded
-  if (counter_count != 0) Count();
+  if (state != 0) {
+    state->depth = 0;  // an interrupt may have begun before its end was recorded
+    if (counter_count != 0) Count(state);
+  }
   BEGIN(kernel_processor_dispatch, KERNEL_PROCESSOR_DISPATCH);
   record.previous_process = previous->tgid;
   record.previous_thread = previous->pid;

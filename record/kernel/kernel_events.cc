@@ -277,13 +277,13 @@ void KernelEvents::Read(const Visitor& visit) {
   state_->visit = nullptr;
 }
 
-uint64_t KernelEvents::Lost(uint32_t processor) const {
+std::vector<uint64_t> KernelEvents::Lost() const {
   const uint32_t zero = 0;
   std::vector<kernel_processor_state> states(state_->processors);
-  if (bpf_map_lookup_elem(bpf_map__fd(state_->programs->maps.processors), &zero, states.data()) !=
-      0)
-    return 0;
-  return states[processor].lost;
+  bpf_map_lookup_elem(bpf_map__fd(state_->programs->maps.processors), &zero, states.data());
+  std::vector<uint64_t> lost;
+  for (const kernel_processor_state& state : states) lost.push_back(state.lost);
+  return lost;
 }
 
 uint32_t KernelEvents::processors() const { return state_->processors; }

@@ -49,8 +49,8 @@ class KernelEvents {
   using Visitor = std::function<void(uint32_t processor, std::string_view record)>;
   void Read(const Visitor& visit);
 
-  // Returns the number of records of a processor that found no room in its buffer.
-  uint64_t Lost(uint32_t processor) const;
+  // Returns for each processor the number of records that found no room in its buffer.
+  std::vector<uint64_t> Lost() const;
 
   uint32_t processors() const;
   // Returns what this kernel cannot record, for the user.

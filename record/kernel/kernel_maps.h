@@ -133,13 +133,13 @@ ALWAYS uint64_t Load(uint64_t address) {
 
 // Returns the index of the current thread's node, or 0 if its calls are not counted.
 ALWAYS uint64_t ContextOf(struct task_struct* task) {
-  const uint32_t process = BPF_CORE_READ(task, tgid);
+  const uint32_t process = task->tgid;
   const struct jprof_context_places* places = bpf_map_lookup_elem(&contexts, &process);
   if (places == 0) return 0;
 #if defined(__TARGET_ARCH_arm64)
-  const uint64_t thread_pointer = BPF_CORE_READ(task, thread.uw.tp_value);
+  const uint64_t thread_pointer = task->thread.uw.tp_value;
 #else
-  const uint64_t thread_pointer = BPF_CORE_READ(task, thread.fsbase);
+  const uint64_t thread_pointer = task->thread.fsbase;
 #endif
   const uint64_t thread = Load(thread_pointer + places->current_thread);
   if (thread == 0) return 0;
@@ -152,9 +152,7 @@ ALWAYS uint64_t ContextOf(struct task_struct* task) {
 }
 
 // Writes what the counters counted on this processor since the last dispatch.
-ALWAYS void Count(void) {
-  struct kernel_processor_state* state = Processor();
-  if (state == 0) return;
+ALWAYS void Count(struct kernel_processor_state* state) {
   BEGIN(kernel_processor_counters, KERNEL_PROCESSOR_COUNTERS);
   uint64_t found[KERNEL_COUNTERS] = {};
   for (uint32_t i = 0; i < KERNEL_COUNTERS; ++i) {

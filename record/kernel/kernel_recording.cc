@@ -61,8 +61,9 @@ struct KernelRecording::State {
       ++end.records;
       KeepError(writer.Flush(processor, 0, false));
     });
-    for (uint32_t i = 0; all && i < events.processors(); ++i)
-      KeepError(writer.Flush(i, events.Lost(i), true));
+    if (!all) return;
+    const std::vector<uint64_t> lost = events.Lost();
+    for (uint32_t i = 0; i < lost.size(); ++i) KeepError(writer.Flush(i, lost[i], true));
   }
 
   void KeepError(const Result<void>& written) {
@@ -123,7 +124,7 @@ KernelRecordingEnd KernelRecording::End() {
   state_->Read(true);
   state_->KeepError(state_->writer.Close());
   KernelRecordingEnd& end = state_->end;
-  for (uint32_t i = 0; i < state_->events.processors(); ++i) end.lost += state_->events.Lost(i);
+  for (const uint64_t lost : state_->events.Lost()) end.lost += lost;
   end.lost += state_->writer.dropped();
   end.records -= std::min(end.records, state_->writer.dropped());
   end.notes = state_->events.notes();
