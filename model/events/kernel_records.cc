@@ -207,7 +207,7 @@ class RecordReader {
                        .call = static_cast<int32_t>(Number(6)),
                        .state = static_cast<StopState>(Number(3))};
     if (processor.known && processor.tid != Small(2)) {
-      Forget(processor);  // dispatches in between were lost
+      AddGap(processor, stretch);
     } else {
       Finish(processor, stretch, Small(1), Small(2));
     }
@@ -243,8 +243,11 @@ class RecordReader {
     Clear(processor);
   }
 
-  // Begins a stretch whose beginning is known, after a time of which it is not known what ran.
-  void Forget(Processor& processor) {
+  // Adds a time at whose end another thread stops than the one that ran at its begin: there was a
+  // dispatch in between.
+  void AddGap(Processor& processor, const Stretch& stretch) {
+    out_.gaps.push_back(stretch);
+    for (const size_t i : processor.own_interrupts) out_.interrupts[i].in_gap = true;
     processor.before = SIZE_MAX;
     Clear(processor);
   }

@@ -53,6 +53,7 @@ struct KernelRecords {
   std::vector<PendingStretch>
       stretches;  // those of a processor in their order; idle ones have tid 0
   std::vector<std::array<uint64_t, kMostCounters>> counted;  // for each of them
+  std::vector<Stretch> gaps;  // times in which it is not known what a processor ran
   std::vector<Interrupt> interrupts;
   std::vector<uint32_t> interrupted;  // the kernel's id of the thread, for each of them
   std::unordered_map<uint32_t, std::vector<Wakeup>> wakeups;

@@ -71,11 +71,15 @@ std::vector<ProcessorSums> SumProcessors(const Stretches& stretches, uint64_t fr
   }
   for (const Stretch& stretch : stretches.idle)
     sums[stretch.processor].idle += Overlap(stretch.begin, stretch.end, from, to);
+  for (const Stretch& gap : stretches.gaps)
+    sums[gap.processor].unknown += Overlap(gap.begin, gap.end, from, to);
   for (const Interrupt& interrupt : stretches.interrupts) {
     ProcessorSums& sum = sums[interrupt.processor];
     const uint64_t time = Overlap(interrupt.begin, interrupt.begin + interrupt.duration, from, to);
     sum.interrupts += time;
-    uint64_t& of = interrupt.thread != kNoThread ? sum.threads : sum.idle;
+    uint64_t& of = interrupt.in_gap                ? sum.unknown
+                   : interrupt.thread != kNoThread ? sum.threads
+                                                   : sum.idle;
     of -= std::min(of, time);
     sum.interrupt_count += interrupt.begin >= from && interrupt.begin < to;
   }

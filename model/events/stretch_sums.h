@@ -45,10 +45,11 @@ std::vector<ThreadSums> SumThreads(const Stretches& stretches, WaitReasons& reas
 
 struct ProcessorSums {
   uint64_t threads = 0, idle = 0, interrupts = 0;  // ns; the latter are in none of the others
+  uint64_t unknown = 0;                            // ns in Stretches::gaps
   uint64_t kernel = 0;                             // ns of `threads` within system calls
   uint64_t dispatches = 0, interrupt_count = 0;
 
-  uint64_t total() const { return threads + idle + interrupts; }
+  uint64_t total() const { return threads + idle + interrupts + unknown; }
 };
 
 // Returns the sums of each processor between two times, ns since the recording began.

@@ -99,6 +99,11 @@ class Loader {
         out_.threads[ThreadAt(tid, 0, time)].ended = time - records_.first;
     }
     NameProcesses();
+    out_.gaps = std::move(records_.gaps);
+    for (Stretch& gap : out_.gaps) {
+      gap.begin -= records_.first;
+      gap.end -= records_.first;
+    }
   }
 
   void NameProcesses() {

@@ -52,7 +52,8 @@ struct Interrupt {
   uint32_t thread = kNoThread;  // that thread; kNoThread if the processor was idle
   uint32_t processor = 0;
   uint32_t number = 0;
-  uint8_t kind = 0;  // as in the event
+  uint8_t kind = 0;     // as in the event
+  bool in_gap = false;  // it came in one of Stretches::gaps
 };
 
 struct StretchThread {
@@ -72,10 +73,13 @@ struct Stretches {
   std::vector<StretchThread> threads;  // by process, then in the order of their begin
   std::vector<Stretch> stretches;      // by thread
   std::vector<Stretch> idle;           // in which a processor ran no thread, by processor
-  std::vector<Interrupt> interrupts;   // by processor
-  std::vector<std::string> counters;   // names of what is in `counted`
-  std::vector<uint64_t> counted;       // counters.size() for each stretch
-  bool has_calls = false;              // system calls were recorded
+  // Times in which it is not known what a processor ran: a dispatch was lost, or the kernel did not
+  // run our program at it.
+  std::vector<Stretch> gaps;
+  std::vector<Interrupt> interrupts;  // by processor
+  std::vector<std::string> counters;  // names of what is in `counted`
+  std::vector<uint64_t> counted;      // counters.size() for each stretch
+  bool has_calls = false;             // system calls were recorded
   uint64_t records = 0, lost = 0;
   std::vector<std::string> damages;  // what could not be read
 

@@ -36,6 +36,7 @@ inline constexpr ColumnHelp kUtilisationColumns[] = {
     {"KERNEL%", "time of threads in system calls"},
     {"THREADS%", "both together"},
     {"INTR%", "time of interrupts"},
+    {"UNSEEN%", "time in which it is not known what it ran: `jprof info --quality`"},
     {"DISP", "dispatches"},
     {"INTRS", "interrupts"},
 };

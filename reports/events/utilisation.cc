@@ -20,7 +20,7 @@ struct BusyRow {
   }
 };
 
-void AddBusyColumns(Columns<BusyRow>& columns) {
+void AddBusyColumns(bool has_gaps, Columns<BusyRow>& columns) {
   constexpr unsigned kData = kCsv | kJson;
   columns.Add(kPeople, {"FROM", 8},
               [](const BusyRow& row) { return Value::Duration(static_cast<double>(row.begin)); });
@@ -43,6 +43,9 @@ void AddBusyColumns(Columns<BusyRow>& columns) {
               [](const BusyRow& row) { return row.Percent(row.sums.threads); });
   columns.Add(kPeople, {"INTR%", 6},
               [](const BusyRow& row) { return row.Percent(row.sums.interrupts); });
+  if (has_gaps)
+    columns.Add(kPeople, {"UNSEEN%", 7},
+                [](const BusyRow& row) { return row.Percent(row.sums.unknown); });
   columns.Add(kData, {"idle_ns"}, [](const BusyRow& row) { return Value::Integer(row.sums.idle); });
   columns.Add(kData, {"threads_ns"},
               [](const BusyRow& row) { return Value::Integer(row.sums.threads); });
@@ -51,6 +54,8 @@ void AddBusyColumns(Columns<BusyRow>& columns) {
   });
   columns.Add(kData, {"interrupts_ns"},
               [](const BusyRow& row) { return Value::Integer(row.sums.interrupts); });
+  columns.Add(kData, {"unseen_ns"},
+              [](const BusyRow& row) { return Value::Integer(row.sums.unknown); });
   columns.Add(kPeople, {"DISP", 8},
               [](const BusyRow& row) { return Value::Integer(row.sums.dispatches); });
   columns.Add(kPeople, {"INTRS", 8},
@@ -79,7 +84,7 @@ Result<void> PrintUtilisation(model::RecordedEvents& events, const Options& opti
       .legend = options.legend};
   const auto writer = EntryOf(options.format).make(layout, out);
   Columns<BusyRow> columns(EntryOf(options.format).view);
-  AddBusyColumns(columns);
+  AddBusyColumns(!stretches.gaps.empty(), columns);
   writer->Begin(columns.columns());
   const auto add = [&](uint64_t begin, uint64_t end) {
     const auto sums = model::SumProcessors(stretches, begin, end);

@@ -1,7 +1,29 @@
 #include "profile/files/printable_text.h"
+#include "reports/print/units.h"
 #include "reports/quality/quality_of.h"
 
 namespace jprof::reports {
+namespace {
+
+// Adds how long it is not known what the processors ran.
+void AddGaps(const model::Stretches& stretches, std::vector<Fact>& facts) {
+  if (stretches.gaps.empty()) return;
+  double gaps = 0;
+  for (const model::Stretch& gap : stretches.gaps) gaps += static_cast<double>(gap.duration());
+  const double all =
+      static_cast<double>(stretches.duration) * static_cast<double>(stretches.processors);
+  constexpr double kMuch = 0.01;
+  facts.push_back({.name = "unseen_dispatches",
+                   .value = static_cast<double>(stretches.gaps.size()),
+                   .severity = gaps < kMuch * all ? Severity::kMinor : Severity::kMajor,
+                   .text = fmt::format("it is not known what the processors ran for {} ({:.2f} %)",
+                                       Duration(gaps), 100 * gaps / all),
+                   .means = "The kernel did not report the dispatches of some threads, as some "
+                            "virtual machines hide those of their own init process, or their "
+                            "events were lost. Utilisation counts this time as UNSEEN."});
+}
+
+}  // namespace
 
 Quality QualityOf(const model::RecordedEvents& events) {
   Quality quality;
@@ -15,6 +37,7 @@ Quality QualityOf(const model::RecordedEvents& events) {
                      .means = "stretches and waits are missing, and others are too long",
                      .advice = "record fewer kinds of events"});
   }
+  AddGaps(stretches, facts);
   for (const std::string& damage : stretches.damages) {
     facts.push_back({.name = "damage",
                      .value = 1,

@@ -246,6 +246,33 @@ TEST(Stretches, CountTheTimeInSystemCallsAlsoOnAnotherProcessor) {
   EXPECT_EQ(loaded->stretches[1].kernel, 30u + 20u);
 }
 
+// Some virtual machines do not run our program while their own init process runs.
+TEST(Stretches, ATimeAfterADispatchThatWasNotSeenIsAGap) {
+  const TemporaryDirectory directory("timeline");
+  Recorder recorder(directory.path().string(), 1);
+  using enum model::StopState;
+  recorder.Dispatch(0, 0, 0, 7, kRunnable);
+  recorder.Dispatch(0, 100, 7, 1, kSleeping);
+  recorder.Interrupt(0, 150, 160);
+  // 1 stopped at some time before this, and 8 ran.
+  recorder.Dispatch(0, 300, 8, 7, kSleeping);
+  recorder.Interrupt(0, 350, 355);
+  recorder.Dispatch(0, 400, 7, 0, kSleeping);
+  recorder.Dispatch(0, 450, 0, 7, kRunnable);
+  recorder.Close();
+  const auto loaded = model::LoadStretches(directory.path().string());
+  ASSERT_TRUE(loaded);
+  ASSERT_EQ(loaded->gaps.size(), 1u);
+  EXPECT_EQ(loaded->gaps[0].begin, 100u);
+  EXPECT_EQ(loaded->gaps[0].end, 300u);
+  const model::ProcessorSums sums = model::SumProcessors(*loaded, 0, loaded->duration)[0];
+  EXPECT_EQ(sums.unknown, 190u);
+  EXPECT_EQ(sums.threads, 195u);
+  EXPECT_EQ(sums.idle, 50u);
+  EXPECT_EQ(sums.interrupts, 15u);
+  EXPECT_EQ(sums.total(), loaded->duration);
+}
+
 TEST(Stretches, AFileThatIsCutOffOrHasOtherBytesIsNamedAndTheRestIsRead) {
   const TemporaryDirectory directory("timeline");
   Recorder recorder(directory.path().string(), 2);
@@ -411,7 +438,8 @@ std::string Printed(const reports::Report& report, const reports::Options& optio
   recorder.Dispatch(0, 100, kProcess, 0, kSleeping, 0, 0);
   recorder.Wakeup(0, 400, kProcess, true);
   recorder.Dispatch(0, 410, 0, kProcess, kRunnable);
-  recorder.Dispatch(0, 500, kProcess, 0, kDead);
+  recorder.Dispatch(0, 500, kProcess, 8, kDead);
+  recorder.Dispatch(0, 600, 9, 0, kSleeping);  // the dispatch from 8 to 9 is missing
   recorder.Close();
   std::ofstream(directory.path() / "events" / profile::kRecordingFile)
       << profile::ToJson(profile::RecordingMeta{.command = "app", .process = kProcess});
