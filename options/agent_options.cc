@@ -109,7 +109,8 @@ Checked CheckMode(const AgentOptions& o) {
             FirstSet(o, {"METRICS", "TRAIN", "FOCUS", "CLASSMETHODS", "KEEP_INTRINSICS"}))
       return Wrong(*given, "SCS samples whole stacks and does not support this option; remove it");
   }
-  if (o.jvm_events && o.mode != Mode::kCalltree) return Needs(*FindOption("EVENTS"), {"CALLTREE"});
+  if (o.jvm_events && o.mode != Mode::kCalltree && o.mode != Mode::kCallflow)
+    return Needs(*FindOption("EVENTS"), {"CALLTREE", "CALLFLOW"});
   if (o.lite && o.mode != Mode::kLocks) return Needs(*FindOption("LITE"), {"LOCKS"});
   if (o.mode == Mode::kLocks) {
     if (const Option* given = FirstSet(

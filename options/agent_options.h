@@ -66,7 +66,7 @@ struct AgentOptions {
   Hooks hooks = Hooks::kAuto;
   bool jit_log = false;
   bool jit_code = false;
-  bool jvm_events = false;        // kCalltree with a trace of what the JVM does
+  bool jvm_events = false;        // kCalltree, kCallflow: with a trace of what the JVM does
   std::vector<Trigger> triggers;  // kScs, and kCalltree with SAMPLE; `every` is set by Finalize
   uint64_t rate = 100;            // samples per second of CPU time, for TIME
   bool force_rate = false;

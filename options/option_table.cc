@@ -60,7 +60,7 @@ constexpr Option kOptions[] = {
      "write the log of jitted code for `jprof tprof`; alone or with one of the modes"},
     {"CODE", "", "", "", Flag{&O::jit_code}, kNoCommand,
      "with TPROF: also log the instructions of jitted code"},
-    {"EVENTS", "", "--jvm-events", "", Flag{&O::jvm_events}, kCalltreeCommand,
+    {"EVENTS", "", "--jvm-events", "", Flag{&O::jvm_events}, kCalltreeCommand | kCallflowCommand,
      "also write what the JVM does over time to a trace in events/jvm: collections, compilations, "
      "waits and more (docs/EVENTS.md)"},
     {"METRICS", "", "--metrics", "A+B", List{&O::metrics, kMostMetrics}, kCallflowCommand,

@@ -34,6 +34,13 @@ size_t DispatchAccounts::AccountOf(uint32_t pid, uint32_t tid) {
   return entry->second;
 }
 
+void DispatchAccounts::SetInterrupts(uint32_t tid, uint64_t interrupts) {
+  const auto known = by_tid_.find(tid);
+  if (known == by_tid_.end()) return;
+  uint64_t& counted = threads_[known->second].interrupts;
+  counted = std::max(counted, interrupts);
+}
+
 // Counts a new thread. A known live thread was read from /proc before.
 void DispatchAccounts::Fork(const SampleRecord& record) {
   const auto known = by_tid_.find(record.tid);

@@ -32,6 +32,7 @@ struct ThreadAccount {
   uint64_t ended = 0;       // time of its end; 0 if still running
   uint64_t dispatches = 0;  // times it left a CPU: /proc's voluntary and involuntary switches
   uint64_t nanos = 0;       // time on a CPU
+  uint64_t interrupts = 0;  // that came meanwhile; SetInterrupts
   std::array<uint64_t, kMaxCounted> counts = {};
 
   void Add(const ThreadAccount& other);  // adds the sums only
@@ -47,6 +48,9 @@ class DispatchAccounts {
   // include everything up to the reading.
   void AddReading(const SampleRecord& record);
   void SettleReadings();
+  // Sets the interrupts that came while the thread ran, which another source counts. Ignores a number
+  // below that of the last call.
+  void SetInterrupts(uint32_t tid, uint64_t interrupts);
 
   const std::deque<ThreadAccount>& threads() const { return threads_; }
   const ThreadAccount& lost() const { return lost_; }

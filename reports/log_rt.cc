@@ -188,6 +188,15 @@ void AddProduction(TreeColumns& columns, ProductionTexts& texts) {
   number("production_cum_high_ns", [](const model::ProductionTime& time) { return time.all.high; });
 }
 
+// Adds the interrupts, in CSV only where they were recorded.
+void AddInterrupts(TreeColumns& columns, const NamedTree& tree) {
+  if (!tree.forest.rows.has_interrupts)
+    return columns.Add(kJson, {"in"}, [](const TreeRow&) { return Value::Missing(); });
+  const auto interrupts = [](const TreeRow& row) { return Value::Integer(row.shown.interrupts); };
+  columns.Add(kPeople, {.name = "IN", .width = 4, .spare = 1}, interrupts);
+  columns.Add(kCsv | kJson, {"in"}, interrupts);
+}
+
 TreeColumns LogRtColumns(const NamedTree& tree, ProductionTexts& texts) {
   const auto calls = [](const TreeRow& row) { return Value::Integer(row.shown.calls); };
   const auto shown_calls = [calls](const TreeRow& row) {
@@ -213,7 +222,7 @@ TreeColumns LogRtColumns(const NamedTree& tree, ProductionTexts& texts) {
   if (HasDispatches(tree.forest.rows))
     columns.Add(kPeople, {.name = "DS", .width = 4, .spare = 1}, dispatches);
   columns.Add(kCsv | kJson, {"ds"}, dispatches);
-  columns.Add(kJson, {"in"}, [](const TreeRow&) { return Value::Missing(); });
+  AddInterrupts(columns, tree);
   columns.Add(kPeople, {"NAME"}, [](const TreeRow& row) { return row.MarkedName(); });
   columns.Add(kCsv, {"name"},
               [](const TreeRow& row) { return Value::Text(row.tree.Name(row.shown)); });

@@ -62,6 +62,7 @@ constexpr ColumnHelp kLogRtColumns[] = {
     {"DS",
      "dispatches: how often the thread was scheduled in while this was the current method; left "
      "out if there are none"},
+    {"IN", "interrupts that came while this was the current method; only with `jprof timeline`"},
     {"NAME", kNameMeaning},
 };
 

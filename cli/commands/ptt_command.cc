@@ -19,8 +19,8 @@ namespace jprof::cli {
 namespace {
 
 constexpr char kPttFooter[] =
-    R"(DISP counts what /proc/PID/task/TID/status has as context switches of both kinds. See
-docs/COUNTERS.md
+    R"(DISP counts what /proc/PID/task/TID/status has as context switches of both kinds; INTR counts
+the interrupts that came while the thread ran. See docs/COUNTERS.md
 
 Examples:
   jprof ptt 1234 --interval 1                  a process and what it started, every second
@@ -74,7 +74,7 @@ Result<record::WatchPlan> PlanOf(const PttArguments& arguments, const Command& c
   if (!metrics) return std::unexpected(metrics.error());
   plan.metrics = *std::move(metrics);
   record::PutDispatchesFirst(plan.metrics.metrics);
-  plan.metrics.notes.push_back("no INTR column: this version cannot count interrupts per thread");
+  record::AddInterrupts(plan);
   return plan;
 }
 
@@ -82,12 +82,12 @@ Result<int> Ptt(const PttArguments& arguments, const Command& command) {
   const auto format = ChooseFormat(arguments.counting.format);
   if (!format) return std::unexpected(format.error());
   if (auto checked = Check(arguments, command); !checked) return std::unexpected(checked.error());
-  const auto plan = PlanOf(arguments, command);
+  auto plan = PlanOf(arguments, command);
   if (!plan) return std::unexpected(plan.error());
   CountOutput out;
   if (auto opened = out.Open(arguments.counting.out, command.empty() ? stdout : stderr); !opened)
     return std::unexpected(opened.error());
-  return record::WatchThreads(*plan,
+  return record::WatchThreads(*std::move(plan),
                               [&](const CountTable& table) { return out.Print(table, *format); });
 }
 

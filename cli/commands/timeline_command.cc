@@ -14,6 +14,8 @@
 #include "cli/shared/usage_error.h"
 #include "common/procfs.h"
 #include "options/java_program.h"
+#include "profile/files/meta.h"
+#include "ptm/names/event_name.h"
 #include "record/agent/attached_recording.h"
 #include "record/attach/attach_target.h"
 #include "record/kernel/event_folder.h"
@@ -25,6 +27,20 @@ namespace jprof::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Selects what is measured in every call. Time without interrupts is computed from the time and the
+// kernel's events.
+void UseMetrics(record::TypedOptions& typed) {
+  if (typed.metrics.empty()) return;
+  typed.options.mode = options::Mode::kCallflow;
+  std::vector<std::string> names = ptm::SplitNames(typed.metrics);
+  const auto removed = std::ranges::remove(names, std::string_view(profile::kNoInterrupts));
+  const bool wanted = !removed.empty();
+  names.erase(removed.begin(), removed.end());
+  if (wanted && std::ranges::find(names, "time") == names.end())
+    names.insert(names.begin(), "time");
+  typed.metrics = fmt::format("{}", fmt::join(names, "+"));
+}
 
 struct TimelineArguments {
   record::TypedOptions typed;
@@ -119,6 +135,7 @@ Result<int> RecordProcess(TimelineArguments& arguments) {
 
 Result<int> Timeline(const CommandLine& line, TimelineArguments& arguments,
                      const Command& command) {
+  UseMetrics(arguments.typed);
   const auto good = CheckAttach(line, arguments.typed, arguments.attach, command);
   if (!good) return std::unexpected(good.error());
   if (!arguments.attach.pid.empty()) return RecordProcess(arguments);
@@ -172,6 +189,8 @@ Action TimelineCommand(CommandLine line, const Command& command) {
       "Examples:\n"
       "  jprof timeline -- java -jar app.jar            when threads ran, what they waited for\n"
       "  jprof timeline --system-calls -- ./app         a program in any language\n"
+      "  jprof timeline --metrics noints -- java -jar app.jar     time of every call without\n"
+      "                                                           interrupts, too\n"
       "  jprof timeline --pid 1234 --duration 10        a process that runs\n"
       "  jprof report timeline app.jprof                threads, and what they waited for\n"
       "  jprof report critical-path app.jprof           what delayed the end\n"
@@ -183,6 +202,9 @@ Action TimelineCommand(CommandLine line, const Command& command) {
   arguments->typed.options.jvm_events = true;
   AddOptions(line, arguments->typed);
   AddAttachOptions(line, options::Mode::kCalltree, arguments->attach);
+  line.Option("--metrics", arguments->typed.metrics, "A+B",
+              "also measure these in every call, as `jprof callflow` does: time and others, and "
+              "noints, which is time without interrupts");
   line.Flag("--system-calls", arguments->kernel.system_calls,
             "also record each system call of the program");
   line.Flag("--memory", arguments->kernel.memory,

@@ -98,7 +98,10 @@ void AddCounts(const CountTable& table, CountColumns& columns) {
     const std::string& name = table.metrics[i].name;
     names.push_back(name);
     const bool time = name == "time";
-    const std::string title = time ? "TIME ms" : name == "dispatches" ? "DISP" : name;
+    const std::string title = time                          ? "TIME ms"
+                              : name == "dispatches"        ? "DISP"
+                              : name == record::kInterrupts ? "INTR"
+                                                            : name;
     columns.Add(kPeople, {title}, [i, time](const TableRow& row) {
       const double count = row.row.counts[i];
       return time && count >= 0 ? Value::Fixed(count / 1e6, 3) : CountOf(count);

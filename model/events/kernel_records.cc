@@ -207,7 +207,7 @@ class RecordReader {
                        .call = static_cast<int32_t>(Number(6)),
                        .state = static_cast<StopState>(Number(3))};
     if (processor.known && processor.tid != Small(2)) {
-      AddGap(processor, stretch);
+      AddGap(processor, stretch, Small(1), Small(2));
     } else {
       Finish(processor, stretch, Small(1), Small(2));
     }
@@ -244,12 +244,18 @@ class RecordReader {
   }
 
   // Adds a time at whose end another thread stops than the one that ran at its begin: there was a
-  // dispatch in between.
-  void AddGap(Processor& processor, const Stretch& stretch) {
+  // dispatch in between. When the other one began is not known: it has a stretch without duration.
+  void AddGap(Processor& processor, Stretch stretch, uint32_t process, uint32_t tid) {
     out_.gaps.push_back(stretch);
     for (const size_t i : processor.own_interrupts) out_.interrupts[i].in_gap = true;
-    processor.before = SIZE_MAX;
     Clear(processor);
+    processor.before = SIZE_MAX;
+    processor.decided = processor.first_end = 0;
+    processor.has_calls = false;
+    stretch.begin = stretch.end;
+    stretch.interrupts = stretch.kernel = 0;
+    Finish(processor, stretch, process, tid);
+    processor.before = SIZE_MAX;  // the next one does not begin earlier than this dispatch
   }
 
   void Clear(Processor& processor) {

@@ -86,7 +86,7 @@ std::vector<calibrate::Correction> CorrectAll(const Source& source, const profil
       {reinterpret_cast<const std::array<uint32_t, 4>*>(tree.counts.data()), tree.counts.size()},
       kept};
   for (size_t m = 0; m < metrics.size(); ++m) {
-    const calibrate::Metric* metric = source.table->Find(metrics[m].name);
+    const calibrate::Metric* metric = source.table->Find(metrics[m].calibrated_as());
     if (metric == nullptr || !metrics[m].is_disturbed()) continue;
     const double variance = metrics[m].is_time() ? TimerOverheadVariance(source.reader, tree) : 0;
     corrections[m] = calibrate::Correct(counted, *metric, variance);
@@ -121,7 +121,8 @@ std::vector<MetricTotals> MakeColumns(const Source& source, const std::vector<si
     column.calibrated = !corrections[i].adjust.empty();
     column.events = corrections[i].events;
     column.error = corrections[i].total_error;
-    if (column.calibrated) column.granularity = source.table->Find(infos[i].name)->granularity;
+    if (column.calibrated)
+      column.granularity = source.table->Find(infos[i].calibrated_as())->granularity;
     column.counts = CountsOf(infos, i);
     columns.push_back(column);
   }

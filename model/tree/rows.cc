@@ -36,6 +36,7 @@ class Builder {
           const std::vector<bool>& counts_samples, const Merge& merge)
       : tree_(tree), corrections_(corrections), counts_samples_(counts_samples), merge_(merge) {
     rows_.metric_count = tree.metrics.size();
+    rows_.has_interrupts = !tree.interrupts.empty();
     rows_.rows.reserve(tree.size());
     rows_.cells.reserve(tree.size() * rows_.metric_count);
     row_of_.resize(tree.size());
@@ -54,6 +55,7 @@ class Builder {
     row.calls += calls;
     row.samples += samples;
     row.dispatches += tree_.dispatches[record];
+    if (rows_.has_interrupts) row.interrupts += tree_.interrupts[record];
     rows_.open_frames +=
         calls - exits;  // wraps for a part whose frames began as another; the sum is right
     if (row.parent != kNoNode) rows_.rows[row.parent].callees += calls;

@@ -20,6 +20,7 @@ struct Row : Node {  // a thread is a root
   uint64_t calls = 0;
   uint64_t callees = 0;  // calls that it made (CEE)
   uint64_t dispatches = 0;
+  uint64_t interrupts = 0;
   uint64_t samples = 0;                   // taken in it, of all events
   profile::ThreadIndex thread{};          // the first one if threads are merged
   uint32_t context = profile::kNoRecord;  // the record of its only context; none if several
@@ -47,6 +48,7 @@ struct Rows {
   std::vector<Row> rows;
   std::vector<Cell> cells;       // [row * metric_count + metric]
   std::vector<NodeIndex> roots;  // in the order of the file
+  bool has_interrupts = false;   // they were recorded
   uint64_t open_frames = 0;      // entries without an exit, of methods still running
 
   const Cell& cell(size_t row, size_t metric) const { return cells[row * metric_count + metric]; }

@@ -8,7 +8,7 @@ TraceUnit FirstMetric(const Source& source) {
   const auto& metrics = source.reader.meta().metrics;
   TraceUnit unit;
   if (!metrics.empty()) unit.info = metrics.front();
-  if (source.table) unit.table = source.table->Find(unit.info.name);
+  if (source.table) unit.table = source.table->Find(unit.info.calibrated_as());
   return unit;
 }
 

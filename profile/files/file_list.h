@@ -10,9 +10,10 @@
 namespace jprof::profile {
 
 inline constexpr std::string_view kProfileFiles[] = {
-    kMetaFile,    "meta.json.tmp", kControlFile,         kNodesFile,  kExtraFile,
-    kMethodsFile, kTraceFile,      kCompressedTraceFile, kTrainFile,  kLocksFile,
-    kLiveFile,    kJitLogFile,     kCalibrationFile,     kMergedFile, kSpreadFile};
+    kMetaFile,        "meta.json.tmp", kControlFile, kNodesFile,
+    kExtraFile,       kMethodsFile,    kTraceFile,   kCompressedTraceFile,
+    kTrainFile,       kLocksFile,      kLiveFile,    kJitLogFile,
+    kCalibrationFile, kMergedFile,     kSpreadFile,  kKernelCountsFile};
 
 inline bool IsProfileFile(std::string_view name) {
   return std::ranges::find(kProfileFiles, name) != std::ranges::end(kProfileFiles);

@@ -43,6 +43,7 @@ inline constexpr char kCompressedTraceFile[] = "trace.zst";
 inline constexpr char kTrainFile[] = "train";
 inline constexpr char kLocksFile[] = "locks";
 inline constexpr char kLiveFile[] = "live";
+inline constexpr char kKernelCountsFile[] = "kernel_counts";
 inline constexpr char kJitLogFile[] = "jitlog";
 inline constexpr char kCalibrationFile[] = "calibration.json";
 inline constexpr char kMergedFile[] = "merged.json";  // the inputs of a merged profile
@@ -318,5 +319,16 @@ struct LiveRecord {
   uint64_t bytes = 0;
 };
 static_assert(sizeof(LiveRecord) == 24);
+
+// What the kernel did while a node was current. `jprof timeline` writes these, one for each node
+// that had any of it.
+struct KernelCounts {
+  uint32_t node = 0;
+  uint32_t dispatches = 0;  // times that the thread stopped on its processor in it
+  uint32_t interrupts = 0;  // without those nested in others
+  uint32_t reserved = 0;
+  uint64_t interrupt_ns = 0;  // their time
+};
+static_assert(sizeof(KernelCounts) == 24);
 
 }  // namespace jprof::profile

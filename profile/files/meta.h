@@ -25,6 +25,10 @@ struct Period {
 };
 
 // One column of every node's values, in the order of the files.
+// The metric of a timeline with times: time without the interrupts that came meanwhile. Readers
+// compute it.
+inline constexpr char kNoInterrupts[] = "noints";
+
 struct Metric {
   enum class Kind : uint8_t {
     kTime,      // clock ticks; corrected by calibration
@@ -49,6 +53,10 @@ struct Metric {
   bool is_estimate() const { return kind == Kind::kEstimate; }
   // Returns whether recording changes the values, so that calibration corrects them.
   bool is_disturbed() const { return kind == Kind::kTime || kind == Kind::kCount; }
+  // Returns the name of the metric of a calibration table that corrects it.
+  std::string_view calibrated_as() const {
+    return name == kNoInterrupts ? std::string_view("time") : name;
+  }
   // Returns whether each sample stands for the same amount of a thread's CPU time.
   bool is_cpu_samples() const {
     return kind == Kind::kSamples && period.unit == "ns" && period.value > 0 &&

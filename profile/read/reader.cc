@@ -61,6 +61,18 @@ void MatchMetrics(const ControlHeader& header, Meta& meta, Damages& damages) {
   meta.metrics.resize(count);
 }
 
+// Adds the metric and returns the place of the one that it is computed from, if there is one.
+std::optional<size_t> AddNoInterrupts(std::vector<Metric>& metrics) {
+  const auto time = std::ranges::find_if(
+      metrics, [](const Metric& metric) { return metric.is_time() && metric.name == "time"; });
+  if (time == metrics.end() || time->unit != "ns") return std::nullopt;
+  const auto place = static_cast<size_t>(time - metrics.begin());
+  Metric without = *time;
+  without.name = kNoInterrupts;
+  metrics.push_back(std::move(without));
+  return place;
+}
+
 }  // namespace
 
 Result<Reader> Reader::Open(const std::string& directory) {
@@ -88,6 +100,8 @@ Result<Reader> Reader::Open(const std::string& directory) {
   }
   reader.meta_ = ParseMeta(meta, reader.damages_);
   MatchMetrics(reader.header_, reader.meta_, reader.damages_);
+  if (ReaderFile(folder.get(), kKernelCountsFile, &reader.damages_).exists())
+    reader.with_interrupts_ = AddNoInterrupts(reader.meta_.metrics);
   reader.ReadThreads(control);
   return reader;
 }

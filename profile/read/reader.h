@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,7 @@ struct CallTree {
   std::vector<ThreadIndex> thread;
   std::vector<Counts> counts;
   std::vector<uint32_t> dispatches;
+  std::vector<uint32_t> interrupts;  // that came while it was current; empty if not recorded
   std::vector<std::vector<int64_t>> metrics;  // [metric][record], raw
   // Relations of locks, with records in place of nodes, or kNoRecord if the owner is not known.
   std::vector<LockEdge> lock_edges;
@@ -126,11 +128,15 @@ class Reader {
   // These fail if the records need more than `memory` bytes.
   Result<std::vector<LockEdge>> ReadLockEdges(uint64_t memory) const;
   Result<std::vector<LiveRecord>> ReadLive(uint64_t memory) const;
+  Result<std::vector<KernelCounts>> ReadKernelCounts(uint64_t memory) const;
 
   std::string directory_;
   Meta meta_;
   ControlHeader header_;
   std::vector<Thread> threads_;
+  // The place of the metric from which kNoInterrupts, the last one, is computed; none if it is not
+  // there.
+  std::optional<size_t> with_interrupts_;
   mutable Damages damages_;  // reading adds to it
 };
 

@@ -20,4 +20,13 @@ Result<std::vector<LiveRecord>> Reader::ReadLive(uint64_t memory) const {
   return *std::move(records);
 }
 
+Result<std::vector<KernelCounts>> Reader::ReadKernelCounts(uint64_t memory) const {
+  const ReaderFile file = OpenFile(kKernelCountsFile);
+  auto records =
+      ReadRecords<KernelCounts>(file, file.size() / sizeof(KernelCounts), memory,
+                                [](const KernelCounts& counts) { return counts.node != 0; });
+  if (!records) return NotEnoughMemory(directory_ + "/" + kKernelCountsFile, memory);
+  return *std::move(records);
+}
+
 }  // namespace jprof::profile

@@ -40,11 +40,12 @@ class Places {
 // Checks nodes one by one, in file order, and appends the valid ones to a tree.
 class TreeBuilder {
  public:
-  // `node_count` is the approximate number of nodes. With more than `most` records the caller gives
-  // up.
-  TreeBuilder(uint64_t node_count, uint64_t most, const std::vector<Metric>& metrics,
+  // `node_count` is the approximate number of nodes. The first `stored` metrics are in the files.
+  // With more than `most` records the caller gives up.
+  TreeBuilder(uint64_t node_count, uint64_t most, const std::vector<Metric>& metrics, size_t stored,
               std::vector<Thread>& threads, Damages& damages)
       : most_(most),
+        stored_(stored),
         asked_(static_cast<size_t>(std::ranges::find(metrics, kAskedMetric, &Metric::name) -
                                    metrics.begin())),
         threads_(threads),
@@ -113,6 +114,27 @@ class TreeBuilder {
     }
   }
 
+  // Adds what the kernel counted: its dispatches are exact and replace those of the nodes.
+  // `with_interrupts` is the metric from which the last one is computed.
+  void AddKernelCounts(const std::vector<KernelCounts>& counted, const std::vector<Metric>& metrics,
+                       std::optional<size_t> with_interrupts) {
+    tree_.dispatches.assign(tree_.size(), 0);
+    tree_.interrupts.assign(tree_.size(), 0);
+    if (with_interrupts) tree_.metrics.back() = tree_.metrics[*with_interrupts];
+    for (const KernelCounts& counts : counted) {
+      const uint32_t record = places_[counts.node];
+      if (record >= kLeftOut) continue;
+      tree_.dispatches[record] += counts.dispatches;
+      tree_.interrupts[record] += counts.interrupts;
+      if (!with_interrupts) continue;
+      constexpr double kMostTicks = 1e18;  // what is more is damage
+      const auto ticks = static_cast<uint64_t>(std::min(
+          static_cast<double>(counts.interrupt_ns) / metrics[*with_interrupts].scale, kMostTicks));
+      int64_t& value = tree_.metrics.back()[record];
+      value = static_cast<int64_t>(static_cast<uint64_t>(value) - ticks);
+    }
+  }
+
  private:
   void Append(MethodRef ref, ThreadIndex thread, uint32_t parent, bool is_superseded,
               const Counts& counts) {
@@ -128,7 +150,7 @@ class TreeBuilder {
     tree_.dispatches.push_back(dispatches);
     if (tree_.metrics.empty()) return;
     tree_.metrics[0].push_back(first);
-    for (size_t m = 1; m < tree_.metrics.size(); ++m)
+    for (size_t m = 1; m < stored_; ++m)
       tree_.metrics[m].push_back(extra != nullptr ? extra[m - 1] : 0);
   }
 
@@ -194,7 +216,8 @@ class TreeBuilder {
   }
 
   const uint64_t most_;
-  const size_t asked_;  // the place of kAskedMetric; that of no metric if there is none
+  const size_t stored_;  // how many of the metrics are in the files
+  const size_t asked_;   // the place of kAskedMetric; that of no metric if there is none
   std::vector<Thread>& threads_;
   Damages& damages_;
   std::unordered_map<uint32_t, ThreadIndex> thread_of_root_;
@@ -213,7 +236,8 @@ Result<CallTree> Reader::ReadTree(uint64_t memory) {
     damages_.Add("nodes: cut off: call tree nodes are missing",
                  fmt::format("{} of {} exist", count, header_.node_count));
   }
-  const size_t extra_count = meta_.metrics.size() > 1 ? meta_.metrics.size() - 1 : 0;
+  const size_t stored = meta_.metrics.size() - (with_interrupts_ ? 1 : 0);
+  const size_t extra_count = stored > 1 ? stored - 1 : 0;
   const ReaderFile extra = OpenFile(kExtraFile);
   if (extra.size() / sizeof(int64_t) < count * extra_count) {
     damages_.Add("extra: cut off: values of further metrics are missing and read as 0");
@@ -221,7 +245,7 @@ Result<CallTree> Reader::ReadTree(uint64_t memory) {
 
   const uint64_t most = memory / (kRecordBytes + meta_.metrics.size() * sizeof(int64_t));
   TreeBuilder builder(std::min({count, nodes.allocated() / sizeof(Node), most}), most,
-                      meta_.metrics, threads_, damages_);
+                      meta_.metrics, stored, threads_, damages_);
   std::vector<Node> chunk(std::min(count, kChunk));
   std::vector<int64_t> extras(chunk.size() * extra_count);
   const size_t extra_bytes = extra_count * sizeof(int64_t);
@@ -238,6 +262,10 @@ Result<CallTree> Reader::ReadTree(uint64_t memory) {
       builder.Add(static_cast<uint32_t>(start + i), chunk[i], extras.data() + i * extra_count);
     }
   }
+  auto counted = ReadKernelCounts(memory);
+  if (!counted) return std::unexpected(counted.error());
+  if (with_interrupts_ || !counted->empty())
+    builder.AddKernelCounts(*counted, meta_.metrics, with_interrupts_);
   auto edges = ReadLockEdges(memory);
   if (!edges) return std::unexpected(edges.error());
   builder.AddLockEdges(*std::move(edges));

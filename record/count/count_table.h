@@ -12,6 +12,8 @@
 namespace jprof::record {
 
 inline constexpr double kNotCounted = -1;
+// The metric of interrupts that came while a thread ran. It needs programs in the kernel.
+inline constexpr char kInterrupts[] = "interrupts";
 
 struct CountRow {
   uint32_t pid = 0, tid = 0;

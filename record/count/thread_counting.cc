@@ -81,8 +81,9 @@ std::vector<double> CountsBetween(const std::vector<ptm::CheckedMetric>& metrics
   std::vector<double> counts;
   size_t event = 0;
   for (const ptm::CheckedMetric& metric : metrics) {
-    uint64_t count =
-        metric.name == "time" ? now.nanos - before.nanos : now.dispatches - before.dispatches;
+    uint64_t count = metric.name == "time"        ? now.nanos - before.nanos
+                     : metric.name == kInterrupts ? now.interrupts - before.interrupts
+                                                  : now.dispatches - before.dispatches;
     if (metric.event) {
       count = now.counts[event] - before.counts[event];
       ++event;
@@ -161,6 +162,14 @@ void ThreadCounting::Sync() {
   sampler_.ReadCounted([this](const ptm::SampleRecord& record) { accounts_.AddReading(record); });
   Drain();
   accounts_.SettleReadings();
+  if (!kernel_) return;
+  kernel_->ReadInterrupts(
+      [this](uint32_t tid, uint64_t count) { accounts_.SetInterrupts(tid, count); });
+}
+
+Result<void> ThreadCounting::CountInterrupts(KernelEvents kernel) {
+  kernel_.emplace(std::move(kernel));
+  return kernel_->Start();
 }
 
 void ThreadCounting::StartTable() {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "ptm/dispatch_accounts.h"
 #include "ptm/names/event_name.h"
 #include "record/count/count_table.h"
+#include "record/kernel/kernel_events.h"
 
 namespace jprof::record {
 
@@ -42,8 +44,10 @@ class ThreadCounting {
   void AddFamily(uint32_t pid);  // `pid` has just been forked
 
   static constexpr int kDrainMilliseconds = 20;
-  void Drain();       // call every kDrainMilliseconds
-  void Sync();        // drains; the sums then include all counts so far
+  void Drain();  // call every kDrainMilliseconds
+  void Sync();   // drains; the sums then include all counts so far
+  // Counts interrupts, too, for the metric kInterrupts. Fails if the kernel refuses the programs.
+  Result<void> CountInterrupts(KernelEvents kernel);
   void StartTable();  // later tables begin at the last Sync
 
   // Returns the counts of the family's threads that have run, from the start or
@@ -62,6 +66,7 @@ class ThreadCounting {
   std::vector<ptm::CheckedMetric> metrics_;
   ptm::CpuSampler sampler_;
   ptm::DispatchAccounts accounts_;
+  std::optional<KernelEvents> kernel_;      // counts interrupts
   bool all_processes_ = false;              // the family includes all processes
   uint64_t start_, now_ = 0;                // of the table; of the last Sync
   std::vector<ptm::ThreadAccount> before_;  // when the table was started

@@ -100,10 +100,25 @@ void PutDispatchesFirst(std::vector<ptm::CheckedMetric>& metrics) {
   metrics.insert(metrics.begin(), ptm::CheckedMetric{"dispatches", std::nullopt});
 }
 
-Result<int> WatchThreads(const WatchPlan& plan, const PrintTable& print) {
+void AddInterrupts(WatchPlan& plan) {
+  auto interrupts = KernelEvents::Open({.thread_interrupts = true});
+  if (!interrupts) {
+    plan.metrics.notes.push_back("no INTR column: " + interrupts.error().message);
+    return;
+  }
+  plan.interrupts.emplace(*std::move(interrupts));
+  plan.metrics.metrics.insert(plan.metrics.metrics.begin() + 1,
+                              ptm::CheckedMetric{kInterrupts, std::nullopt});
+}
+
+Result<int> WatchThreads(WatchPlan plan, const PrintTable& print) {
   const Interruption guard;
   auto counting = ThreadCounting::Start(plan.metrics.metrics);
   if (!counting) return std::unexpected(counting.error());
+  if (plan.interrupts) {
+    if (auto started = counting->CountInterrupts(*std::move(plan.interrupts)); !started)
+      return std::unexpected(started.error());
+  }
   for (const std::string& note : plan.metrics.notes) PrintError(note);
   Watch watch(plan, *std::move(counting));
   if (auto begun = watch.Begin(); !begun) return std::unexpected(begun.error());

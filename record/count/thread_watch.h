@@ -11,6 +11,7 @@
 #include "common/result.h"
 #include "ptm/names/event_name.h"
 #include "record/count/count_table.h"
+#include "record/kernel/kernel_events.h"
 #include "record/run/java_command.h"
 
 namespace jprof::record {
@@ -22,17 +23,21 @@ struct WatchPlan {
   uint64_t count = 0;   // number of tables; 0 for tables until the end
   bool real_time = false;  // read the counts at real-time priority
   ptm::CheckedMetrics metrics;
-  std::string target;  // what is counted, for the user
+  std::optional<KernelEvents> interrupts;  // counts them
+  std::string target;                      // what is counted, for the user
 };
 
 // Puts dispatches first and adds them if they are missing.
 void PutDispatchesFirst(std::vector<ptm::CheckedMetric>& metrics);
+
+// Adds interrupts after the first metric if they can be counted; else a note says why not.
+void AddInterrupts(WatchPlan& plan);
 
 using PrintTable = std::function<Result<void>(const CountTable&)>;
 
 // Counts until the tables are printed and the command has ended, or else the process has ended or
 // SIGINT or SIGTERM arrives. Prints the notes of the metrics once counting has started. Returns the
 // exit status of the command, or 0 without one.
-Result<int> WatchThreads(const WatchPlan& plan, const PrintTable& print);
+Result<int> WatchThreads(WatchPlan plan, const PrintTable& print);
 
 }  // namespace jprof::record

@@ -12,6 +12,7 @@
 #include "common/monotonic.h"
 #include "common/private_file.h"
 #include "profile/files/whole_file.h"
+#include "record/place/jvm_profiles.h"
 #include "record/place/recording_summary.h"
 #include "record/run/interruption.h"
 #include "record/run/launcher.h"
@@ -46,6 +47,20 @@ Result<int> RunCommand(const EventRun& run, EventFolder& folder) {
   });
   if (!outcome) return std::unexpected(outcome.error());
   return outcome->ExitCode();
+}
+
+// Writes to each profile at the place what the kernel did in its calling contexts.
+Result<void> WriteCounts(const fs::path& place, const ContextCounts& contexts) {
+  for (const JvmProfile& profile : JvmProfilesAt(place)) {
+    const std::vector<profile::KernelCounts> counts = contexts.Of(profile.pid);
+    const std::string_view bytes(reinterpret_cast<const char*>(counts.data()),
+                                 counts.size() * sizeof counts[0]);
+    if (auto written = profile::WriteWholeFile((profile.path / profile::kKernelCountsFile).string(),
+                                               std::string(bytes));
+        !written)
+      return written;
+  }
+  return {};
 }
 
 }  // namespace
@@ -100,6 +115,8 @@ Result<std::vector<std::string>> EventFolder::End(const std::string& command) {
   if (auto written = profile::WriteWholeFile((events / profile::kRecordingFile).string(),
                                              profile::ToJson(meta_));
       !written)
+    return std::unexpected(written.error());
+  if (auto written = WriteCounts(place_, end.contexts); !written)
     return std::unexpected(written.error());
   std::vector<std::string> lines = end.notes;
   if (end.lost != 0)

@@ -22,6 +22,7 @@ int BPF_PROG(on_dispatch, _Bool preempted, struct task_struct* previous, struct 
     state->depth = 0;  // an interrupt may have begun before its end was recorded
     if (counter_count != 0) Count(state);
   }
+  if (counts_only) return 0;
   BEGIN(kernel_processor_dispatch, KERNEL_PROCESSOR_DISPATCH);
   record.previous_process = previous->tgid;
   record.previous_thread = previous->pid;
@@ -44,9 +45,24 @@ int BPF_PROG(on_dispatch, _Bool preempted, struct task_struct* previous, struct 
   return 0;
 }
 
+// Counts an interrupt that is not within another one, for the current thread.
+ALWAYS int CountInterrupt(struct kernel_processor_state* state) {
+  if (state->depth++ != 0) return 0;
+  const uint32_t thread = (uint32_t)bpf_get_current_pid_tgid();
+  const uint64_t one = 1;
+  uint64_t* count = bpf_map_lookup_elem(&interrupts, &thread);
+  // Only this processor runs the thread.
+  if (count != 0)
+    ++*count;
+  else
+    bpf_map_update_elem(&interrupts, &thread, &one, BPF_ANY);
+  return 0;
+}
+
 ALWAYS int InterruptBegin(uint8_t kind, uint32_t number) {
   struct kernel_processor_state* state = Processor();
   if (state == 0) return 0;
+  if (counts_only) return CountInterrupt(state);
   BEGIN(kernel_processor_interrupt_begin, KERNEL_PROCESSOR_INTERRUPT_BEGIN);
   const uint32_t depth = state->depth++;
   if (depth < KERNEL_NESTING) state->begin[depth] = record.time;
@@ -63,6 +79,10 @@ ALWAYS int InterruptBegin(uint8_t kind, uint32_t number) {
 ALWAYS int InterruptEnd(uint8_t kind, uint32_t number) {
   struct kernel_processor_state* state = Processor();
   if (state == 0 || state->depth == 0) return 0;  // it began before the recording
+  if (counts_only) {
+    --state->depth;
+    return 0;
+  }
   BEGIN(kernel_processor_interrupt_end, KERNEL_PROCESSOR_INTERRUPT_END);
   const uint32_t depth = --state->depth;
   record.kind = kind;
@@ -134,6 +154,11 @@ int BPF_PROG(on_wakeup, struct task_struct* task) {
 
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
+  if (counts_only) {  // an earlier thread may have had this id
+    const uint32_t thread = child->pid;
+    bpf_map_delete_elem(&interrupts, &thread);
+    return 0;
+  }
   BEGIN_OF_THREAD(kernel_threads_fork, KERNEL_THREADS_FORK);
   record.new_process = child->tgid;
   record.new_thread = child->pid;

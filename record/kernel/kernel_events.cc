@@ -23,6 +23,9 @@ namespace {
 
 constexpr uint32_t kRingBytes = 4 << 20, kSmallRingBytes = 1 << 20;
 constexpr uint32_t kManyProcessors = 16;  // above that, their rings are small
+// The programs that only count interrupts do without these.
+constexpr const char* kEventPrograms[] = {"on_wakeup", "on_exec", "on_renamed", "on_exit",
+                                          "on_announced"};
 constexpr const char* kMemoryPrograms[] = {"on_map", "on_page_fault"};
 constexpr char kAnnounce[] = "jprof_announce_context";
 
@@ -123,7 +126,9 @@ void KernelEvents::State::Choose(const KernelEventsOptions& options, const btf* 
     const bool instead = name == "on_user_page_fault";
     const bool needed =
         std::ranges::find(refused, std::string_view("on_page_fault")) != refused.end();
-    const bool wanted = (!memory || options.memory) && (!calls || options.system_calls) &&
+    const bool counts = std::ranges::find(kEventPrograms, name) == std::end(kEventPrograms);
+    const bool wanted = (counts || !options.thread_interrupts) && (!memory || options.memory) &&
+                        (!calls || options.system_calls) &&
                         (!instead || (options.memory && needed));
     const bool usable =
         IsKnown(types, program) && std::ranges::find(refused, name) == refused.end();
@@ -145,6 +150,7 @@ int KernelEvents::State::TryLoad(const KernelEventsOptions& options, const btf* 
   Choose(options, types, refused);
   processors = static_cast<uint32_t>(libbpf_num_possible_cpus());
   programs->rodata->all_processes = options.all_processes;
+  programs->rodata->counts_only = options.thread_interrupts;
   programs->rodata->counter_count =
       std::min<uint32_t>(static_cast<uint32_t>(options.counters.size()), KERNEL_COUNTERS);
   bpf_map__set_max_entries(programs->maps.rings, processors);
@@ -284,6 +290,16 @@ std::vector<uint64_t> KernelEvents::Lost() const {
   std::vector<uint64_t> lost;
   for (const kernel_processor_state& state : states) lost.push_back(state.lost);
   return lost;
+}
+
+void KernelEvents::ReadInterrupts(
+    const std::function<void(uint32_t tid, uint64_t count)>& visit) const {
+  const int map = bpf_map__fd(state_->programs->maps.interrupts);
+  uint64_t count = 0;
+  for (uint32_t tid = 0, *before = nullptr; bpf_map_get_next_key(map, before, &tid) == 0;
+       before = &tid) {
+    if (bpf_map_lookup_elem(map, &tid, &count) == 0) visit(tid, count);
+  }
 }
 
 uint32_t KernelEvents::processors() const { return state_->processors; }

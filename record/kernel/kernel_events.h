@@ -19,6 +19,8 @@ struct KernelEventsOptions {
   bool all_processes = false;  // page faults, maps and system calls of all, not of the targets only
   bool memory = false;         // page faults and mapped files
   bool system_calls = false;
+  // Only counts the interrupts of each thread: no events are written. ReadInterrupts has them.
+  bool thread_interrupts = false;
   std::vector<ptm::EventSpec> counters;  // of each stretch; at most 4
   // Libraries whose function jprof_announce_context says where calling contexts are.
   std::vector<std::string> announcers;
@@ -48,6 +50,10 @@ class KernelEvents {
   // record is as the specification kernel.xml says, preceded by time (CLOCK_MONOTONIC) and id.
   using Visitor = std::function<void(uint32_t processor, std::string_view record)>;
   void Read(const Visitor& visit);
+
+  // Visits the interrupts that came while each thread ran, without those nested in others, since
+  // Start. A thread that has had none is not visited.
+  void ReadInterrupts(const std::function<void(uint32_t tid, uint64_t count)>& visit) const;
 
   // Returns for each processor the number of records that found no room in its buffer.
   std::vector<uint64_t> Lost() const;

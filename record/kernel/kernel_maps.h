@@ -59,6 +59,7 @@ struct vm_area_struct {
 // Set before it is loaded.
 const volatile uint32_t all_processes = 0;  // 0: calls, faults and maps of the targets only
 const volatile uint32_t counter_count = 0;
+const volatile uint32_t counts_only = 0;  // counts interrupts by thread and writes no records
 
 struct ring {
   __uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -86,6 +87,14 @@ struct {
   __type(key, uint32_t);
   __type(value, struct jprof_context_places);
 } contexts SEC(".maps");
+
+// How many interrupts came while a thread ran, by its id.
+struct {
+  __uint(type, BPF_MAP_TYPE_LRU_HASH);
+  __uint(max_entries, 65536);
+  __type(key, uint32_t);
+  __type(value, uint64_t);
+} interrupts SEC(".maps");
 
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -44,7 +44,9 @@ void NameThreads(PacketWriter& writer, uint64_t time) {
 }  // namespace
 
 struct KernelRecording::State {
-  State(KernelEvents from, PacketWriter to) : events(std::move(from)), writer(std::move(to)) {}
+  State(KernelEvents from, PacketWriter to) : events(std::move(from)), writer(std::move(to)) {
+    end.contexts = ContextCounts(events.processors());
+  }
 
   KernelEvents events;
   PacketWriter writer;
@@ -58,6 +60,7 @@ struct KernelRecording::State {
   void Read(bool all) {
     events.Read([this](uint32_t processor, std::string_view record) {
       writer.Add(processor, record);
+      end.contexts.Add(processor, record);
       ++end.records;
       KeepError(writer.Flush(processor, 0, false));
     });

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/result.h"
+#include "record/kernel/context_counts.h"
 #include "record/kernel/kernel_events.h"
 #include "record/kernel/packet_writer.h"
 
@@ -19,6 +20,7 @@ struct KernelRecordingEnd {
   uint64_t records = 0;
   uint64_t lost = 0;               // found no room in the kernel's buffers, or could not be written
   bool failed = false;             // a file could not be written
+  ContextCounts contexts{0};       // what the kernel did in the contexts of counted processes
   std::vector<std::string> notes;  // for the user
 };
 

@@ -43,6 +43,7 @@ ShownRow Walk::Shown(model::NodeIndex index, Place place) const {
   shown.callees = row.callees;
   shown.samples = row.samples;
   shown.dispatches = row.dispatches;
+  shown.interrupts = row.interrupts;
   shown.cells = rows_.metric_count > 0 ? &rows_.cell(index, 0) : nullptr;
   for (size_t m = 0; m < shown_cumulative_.size(); ++m)
     shown_cumulative_[m] = cumulative_[m][index];
@@ -57,6 +58,7 @@ void Walk::Accumulate(model::NodeIndex index) {
   fold_.callees += row.callees;
   fold_.samples += row.samples;
   fold_.dispatches += row.dispatches;
+  fold_.interrupts += row.interrupts;
   for (size_t m = 0; m < fold_cells_.size(); ++m) {
     const model::Cell& cell = rows_.cell(index, m);
     model::Cell& sum = fold_cells_[m];

@@ -25,6 +25,7 @@ struct ShownRow {
   uint64_t callees = 0;
   uint64_t samples = 0;
   uint64_t dispatches = 0;
+  uint64_t interrupts = 0;
   const model::Cell* cells = nullptr;  // one per metric
   const double* cumulative = nullptr;  // one per metric, raw units; null unless asked for
 };

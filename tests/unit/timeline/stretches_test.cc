@@ -265,6 +265,11 @@ TEST(Stretches, ATimeAfterADispatchThatWasNotSeenIsAGap) {
   ASSERT_EQ(loaded->gaps.size(), 1u);
   EXPECT_EQ(loaded->gaps[0].begin, 100u);
   EXPECT_EQ(loaded->gaps[0].end, 300u);
+  ASSERT_EQ(loaded->threads.size(), 2u);
+  EXPECT_EQ(loaded->threads[0].count, 3u);
+  EXPECT_EQ(loaded->threads[1].thread, 8u);
+  ASSERT_EQ(loaded->threads[1].count, 1u);
+  EXPECT_EQ(loaded->stretches[loaded->threads[1].first].duration(), 0u);
   const model::ProcessorSums sums = model::SumProcessors(*loaded, 0, loaded->duration)[0];
   EXPECT_EQ(sums.unknown, 190u);
   EXPECT_EQ(sums.threads, 195u);
