@@ -46,7 +46,26 @@ struct TimelineArguments {
   record::TypedOptions typed;
   AttachArguments attach;
   record::KernelEventsOptions kernel;
+  std::vector<std::string> counted;
 };
+
+// Selects what is counted in each stretch.
+Result<void> UseCounters(TimelineArguments& arguments) {
+  if (arguments.counted.empty()) return {};
+  const auto names = ptm::SplitNames(fmt::format("{}", fmt::join(arguments.counted, ",")));
+  const auto metrics = ptm::CheckMetrics(names);
+  if (!metrics) return std::unexpected(metrics.error());
+  if (metrics->metrics.size() > record::kMostCounters)
+    return WrongUse("-e has {} events; a stretch has at most {}", metrics->metrics.size(),
+                    record::kMostCounters);
+  for (const ptm::CheckedMetric& metric : metrics->metrics) {
+    if (!metric.event)
+      return WrongUse("-e {}: each stretch has this without being requested; leave it out",
+                      metric.name);
+    arguments.kernel.counters.push_back(*metric.event);
+  }
+  return {};
+}
 
 std::string AgentLibrary(const record::TypedOptions& typed) {
   const auto agent = record::FindAgent(typed.agent);
@@ -136,6 +155,7 @@ Result<int> RecordProcess(TimelineArguments& arguments) {
 Result<int> Timeline(const CommandLine& line, TimelineArguments& arguments,
                      const Command& command) {
   UseMetrics(arguments.typed);
+  if (auto used = UseCounters(arguments); !used) return std::unexpected(used.error());
   const auto good = CheckAttach(line, arguments.typed, arguments.attach, command);
   if (!good) return std::unexpected(good.error());
   if (!arguments.attach.pid.empty()) return RecordProcess(arguments);
@@ -205,6 +225,9 @@ Action TimelineCommand(CommandLine line, const Command& command) {
   line.Option("--metrics", arguments->typed.metrics, "A+B",
               "also measure these in every call, as `jprof callflow` does: time and others, and "
               "noints, which is time without interrupts");
+  line.Option("-e,--events", arguments->counted, "A,B",
+              "count these events in each stretch: at most 4, see `jprof events`; repeatable")
+      .OneValueEach();
   line.Flag("--system-calls", arguments->kernel.system_calls,
             "also record each system call of the program");
   line.Flag("--memory", arguments->kernel.memory,

@@ -62,4 +62,9 @@ UnixTime TimeOf(const TraceMetadata& metadata, uint64_t ticks) {
           .nanos = static_cast<uint32_t>(rest * kNanos / metadata.frequency)};
 }
 
+int64_t NanosSince(const TraceMetadata& metadata, uint64_t ticks, uint64_t start_unix_ns) {
+  const UnixTime time = TimeOf(metadata, ticks);
+  return time.seconds * 1'000'000'000 + time.nanos - static_cast<int64_t>(start_unix_ns);
+}
+
 }  // namespace jprof::events

@@ -29,4 +29,7 @@ struct UnixTime {
 
 UnixTime TimeOf(const TraceMetadata& metadata, uint64_t ticks);
 
+// Returns the ns from a Unix time, in ns, until the ticks.
+int64_t NanosSince(const TraceMetadata& metadata, uint64_t ticks, uint64_t start_unix_ns);
+
 }  // namespace jprof::events

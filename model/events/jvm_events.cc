@@ -30,8 +30,7 @@ class JvmLoader {
   static constexpr int64_t kOpen = std::numeric_limits<int64_t>::max();
 
   int64_t TimeOf(const events::Record& record) const {
-    const events::UnixTime time = events::TimeOf(clock_, record.ticks);
-    return time.seconds * 1'000'000'000 + time.nanos - static_cast<int64_t>(start_unix_ns_);
+    return events::NanosSince(clock_, record.ticks, start_unix_ns_);
   }
   static const events::FieldValue* Find(const events::Record& record, std::string_view name) {
     const auto& fields = record.event.fields;

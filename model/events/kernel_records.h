@@ -39,7 +39,7 @@ struct Making {
 };
 
 // The name of a thread from a time on.
-struct ThreadName {
+struct NamedThread {
   uint64_t time = 0;
   uint32_t process = 0, tid = 0;
   std::string text;
@@ -60,7 +60,7 @@ struct KernelRecords {
   std::unordered_map<uint32_t, std::vector<Making>> made;
   std::unordered_map<uint32_t, std::vector<uint64_t>> exits;  // times, by id
   std::unordered_map<uint32_t, uint32_t> parents;             // of processes
-  std::vector<ThreadName> names;
+  std::vector<NamedThread> names;
 };
 
 // Reads all records of a trace, whose damages it adds to.

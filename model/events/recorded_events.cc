@@ -51,6 +51,7 @@ Result<RecordedEvents> Load(const std::string& directory, auto& sources) {
     const std::string name = events.names.ThreadName(thread.process, thread.thread);
     if (!name.empty()) thread.name = name;  // the kernel's has 15 bytes
   }
+  events.marks = LoadMarks(directory, events.stretches, events.stretches.damages);
   return events;
 }
 

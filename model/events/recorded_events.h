@@ -11,6 +11,7 @@
 #include "common/result.h"
 #include "model/events/context_names.h"
 #include "model/events/jvm_events.h"
+#include "model/events/marks.h"
 #include "model/events/stretches.h"
 #include "model/tree/source.h"
 #include "profile/files/recording_meta.h"
@@ -34,6 +35,7 @@ struct RecordedEvents {
   Stretches stretches;
   ContextNames names;
   std::map<uint32_t, JvmEvents> jvms;  // by process
+  std::vector<Mark> marks = {};
 
   // Returns the name of a thread, or of what woke one, for people.
   std::string ThreadName(uint32_t thread) const;

@@ -33,8 +33,11 @@ std::vector<ThreadSums> SumThreads(const Stretches& stretches, WaitReasons& reas
   for (size_t i = 0; i < sums.size(); ++i) {
     ThreadSums& sum = sums[i];
     const StretchThread& thread = stretches.threads[i];
+    const size_t counters = stretches.counters.size();
+    sum.counted.resize(counters);
     for (size_t k = thread.first; k < thread.first + thread.count; ++k) {
       const Stretch& stretch = stretches.stretches[k];
+      for (size_t c = 0; c < counters; ++c) sum.counted[c] += stretches.counted[k * counters + c];
       const uint64_t interrupts = std::min(stretch.interrupts, stretch.duration());
       sum.ran += stretch.duration() - interrupts;
       sum.interrupts += interrupts;

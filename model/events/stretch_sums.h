@@ -36,6 +36,7 @@ struct ThreadSums {
   uint64_t dispatches = 0;                                    // stretches that ended in a dispatch
   uint64_t preempted = 0;  // those that ended although it could have run on
   uint64_t interrupt_count = 0;
+  std::vector<uint64_t> counted;  // of each of Stretches::counters
 
   uint64_t on_processor() const { return ran + interrupts; }
 };

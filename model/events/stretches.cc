@@ -89,8 +89,8 @@ class Loader {
       stretch.end -= records_.first;
       stretch.ready = stretch.begin;
     }
-    std::ranges::stable_sort(records_.names, {}, &ThreadName::time);
-    for (ThreadName& name : records_.names) {
+    std::ranges::stable_sort(records_.names, {}, &NamedThread::time);
+    for (NamedThread& name : records_.names) {
       if (name.tid != 0)
         out_.threads[ThreadAt(name.tid, name.process, name.time)].name = std::move(name.text);
     }

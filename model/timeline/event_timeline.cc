@@ -45,6 +45,10 @@ class EventTimeline final : public Timeline {
     on_event_ = &on_event;
     going_ = true;
     VisitProcessors();
+    marks_of_.resize(tracks_of_.size());
+    for (const Mark& mark : events_.marks) {
+      if (mark.thread != kNoThread) marks_of_[mark.thread].push_back(&mark);
+    }
     for (uint32_t i = 0; i < tracks_of_.size() && going_; ++i) {
       if (tracks_of_[i] != 0) VisitThread(i);
     }
@@ -62,12 +66,19 @@ class EventTimeline final : public Timeline {
   void Slice(uint32_t track, uint64_t begin, uint64_t end, char type, const std::string& text) {
     if (!going_ || end <= begin) return;
     const auto [known, added] = texts_.try_emplace(text, static_cast<uint32_t>(texts_.size()));
-    const uint64_t start = start_ns();
-    going_ = (*on_event_)(
-                 {.track = track,
-                  .ns = start + begin,
-                  .what = SliceBegin{.name = known->second, .text = known->first, .type = type}}) &&
-             (*on_event_)({.track = track, .ns = start + end, .what = SliceEnd()});
+    const auto visit = [&](uint64_t time, TimelineEvent::What what) {
+      if (going_)
+        going_ = (*on_event_)({.track = track, .ns = start_ns() + time, .what = std::move(what)});
+    };
+    // Marks of the thread are visited at their times.
+    const auto visit_marks = [&](uint64_t until) {
+      for (; next_mark_ != end_mark_ && (*next_mark_)->time < until; ++next_mark_)
+        visit((*next_mark_)->time, Instant{.name = (*next_mark_)->text});
+    };
+    visit_marks(begin);
+    visit(begin, SliceBegin{.name = known->second, .text = known->first, .type = type});
+    visit_marks(end);
+    visit(end, SliceEnd());
   }
 
   void VisitProcessors() {
@@ -83,6 +94,8 @@ class EventTimeline final : public Timeline {
     const StretchThread& thread = events_.stretches.threads[index];
     const uint32_t track = tracks_of_[index];
     size_t next = thread.first;
+    next_mark_ = marks_of_[index].data();
+    end_mark_ = next_mark_ + marks_of_[index].size();
     const auto run = [&](const Stretch& stretch) {
       Slice(track, stretch.begin, stretch.end, 'R',
             fmt::format("runs on processor {}", stretch.processor));
@@ -94,6 +107,7 @@ class EventTimeline final : public Timeline {
       Slice(track, gap.ready, gap.end, 'r', "ready");
     });
     for (; next < thread.first + thread.count; ++next) run(events_.stretches.stretches[next]);
+    next_mark_ = end_mark_ = nullptr;
   }
 
   std::string WaitText(const Stretch& stretch) {
@@ -108,6 +122,10 @@ class EventTimeline final : public Timeline {
   WaitReasons reasons_;
   std::vector<uint32_t> tracks_of_;  // by thread; 0 if it has none
   std::unordered_map<std::string, uint32_t> texts_;
+  std::vector<std::vector<const Mark*>> marks_of_;  // by thread
+  // Those of the thread whose track is visited that are still to come.
+  const Mark* const* next_mark_ = nullptr;
+  const Mark* const* end_mark_ = nullptr;
   const OnEvent* on_event_ = nullptr;
   bool going_ = true;
 };

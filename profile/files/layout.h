@@ -48,6 +48,8 @@ inline constexpr char kJitLogFile[] = "jitlog";
 inline constexpr char kCalibrationFile[] = "calibration.json";
 inline constexpr char kMergedFile[] = "merged.json";  // the inputs of a merged profile
 inline constexpr char kSpreadFile[] = "spread";       // how they differ (spread.h)
+// The folder in which each program that writes events has one of its own.
+inline constexpr char kProgramEvents[] = "events/programs";
 
 // The number of a method in the profile, which is its place in the file of names.
 enum class MethodId : uint32_t {};

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,6 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kNanos = 1'000'000'000;
+constexpr char kPrograms[] = "programs";
+constexpr char kProgramsVariable[] = "JPROF_EVENTS_FOLDER";  // events/runtime
 
 bool Exists(uint32_t process) {
   return kill(static_cast<pid_t>(process), 0) == 0 || errno == EPERM;
@@ -73,6 +76,10 @@ Result<EventFolder> EventFolder::Begin(const fs::path& place, KernelEventsOption
     return WrongUse("cannot make {}: {}; choose another directory with -o; nothing was started",
                     beside.string(), ErrnoText());
   }
+  // Programs that write events do so in this folder.
+  const fs::path programs = fs::absolute(beside) / kPrograms;
+  mkdir(programs.c_str(), kPrivateDirectory);
+  setenv(kProgramsVariable, programs.c_str(), 1);
   const bool whole_machine = options.all_processes && options.system_calls;
   auto recording = KernelRecording::Begin(beside, options, limit);
   if (!recording) {
@@ -109,6 +116,9 @@ Result<std::vector<std::string>> EventFolder::End(const std::string& command) {
   if (!failed) fs::create_directories(events, failed);
   if (!failed) fs::rename(beside_, events / "kernel", failed);
   const fs::path beside = std::exchange(beside_, {});
+  std::error_code none;
+  if (!failed && !fs::remove(events / "kernel" / kPrograms, none))  // it is empty
+    fs::rename(events / "kernel" / kPrograms, place_ / profile::kProgramEvents, failed);
   if (failed)
     return Fail("the events of the kernel are in {}: they cannot be moved to {}: {}",
                 beside.string(), events.string(), failed.message());

@@ -15,13 +15,15 @@
 
 namespace jprof::record {
 
+inline constexpr size_t kMostCounters = 4;  // of each stretch
+
 struct KernelEventsOptions {
   bool all_processes = false;  // page faults, maps and system calls of all, not of the targets only
   bool memory = false;         // page faults and mapped files
   bool system_calls = false;
   // Only counts the interrupts of each thread: no events are written. ReadInterrupts has them.
   bool thread_interrupts = false;
-  std::vector<ptm::EventSpec> counters;  // of each stretch; at most 4
+  std::vector<ptm::EventSpec> counters;  // of each stretch; at most kMostCounters
   // Libraries whose function jprof_announce_context says where calling contexts are.
   std::vector<std::string> announcers;
 };

@@ -4,8 +4,10 @@
 #include <map>
 #include <tuple>
 
+#include "common/nearest.h"
 #include "model/events/waits.h"
 #include "model/values/statistics.h"
+#include "profile/files/printable_text.h"
 #include "reports/events/events_head.h"
 #include "reports/events/timeline.h"
 #include "reports/print/formats.h"
@@ -55,6 +57,50 @@ uint32_t MainThread(const model::RecordedEvents& events) {
     if (first == model::kNoThread) first = i;
   }
   return first;
+}
+
+// What the path explains.
+struct PathRange {
+  uint32_t thread = model::kNoThread;
+  uint64_t begin = 0, end = 0;
+};
+
+Result<const model::Mark*> Named(const model::RecordedEvents& events, const std::string& text,
+                                 uint64_t since) {
+  if (const model::Mark* mark = FindMark(events.marks, text, since)) return mark;
+  if (const model::Mark* earlier = FindMark(events.marks, text, 0))
+    return WrongUse("{}: the mark '{}' is not after that of --from: it is at {}", events.directory,
+                    text, Duration(static_cast<double>(earlier->time)));
+  std::vector<std::string_view> texts;
+  for (const model::Mark& mark : events.marks) texts.push_back(mark.text);
+  if (texts.empty())
+    return WrongUse(
+        "{} has no marks: programs write them by jprof_mark or Mark.mark "
+        "(docs/EVENTS.md)",
+        events.directory);
+  const auto nearest = Nearest(text, texts);
+  return WrongUse("{} has no mark '{}'{}", events.directory, profile::CleanText(text),
+                  nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
+}
+
+// Returns the range from the first mark --from to the next mark --to, or that of the main thread.
+Result<PathRange> RangeOf(const model::RecordedEvents& events, const Options& options) {
+  PathRange range = {.thread = MainThread(events)};
+  if (range.thread == model::kNoThread)
+    return WrongUse("{} has no thread of the program", events.directory);
+  range.end = events.stretches.threads[range.thread].ended;
+  if (!options.from.empty()) {
+    const auto mark = Named(events, options.from, 0);
+    if (!mark) return std::unexpected(mark.error());
+    range.begin = (*mark)->time;
+  }
+  if (!options.to.empty()) {
+    const auto mark = Named(events, options.to, range.begin);
+    if (!mark) return std::unexpected(mark.error());
+    range.end = (*mark)->time;
+    if ((*mark)->thread != model::kNoThread) range.thread = (*mark)->thread;
+  }
+  return range;
 }
 
 class PathReport {
@@ -118,18 +164,20 @@ Result<void> PrintCriticalPath(model::RecordedEvents& events, const Options& opt
         "with: jprof timeline -- CMD...",
         events.directory);
   }
-  const uint32_t thread = MainThread(events);
-  if (thread == model::kNoThread)
-    return WrongUse("{} has no thread of the program", events.directory);
-  const uint64_t end = events.stretches.threads[thread].ended;
-  const auto path = model::CriticalPath(events.stretches, thread, 0, end);
+  const auto range = RangeOf(events, options);
+  if (!range) return std::unexpected(range.error());
+  const auto [thread, from, end] = *range;
+  const auto path = model::CriticalPath(events.stretches, thread, from, end);
   const std::vector<PathRow> rows = PathReport(events, options).Rows(path);
   const size_t shown = options.fits_screen() ? std::min(kScreenRows, rows.size()) : rows.size();
   const uint64_t begin = path.empty() ? end : path.front().begin;
   const bool has_ended = end < events.stretches.duration;
+  const std::string until = !options.to.empty() ? fmt::format("the mark '{}'", options.to)
+                            : has_ended         ? "its end"
+                                                : "the end of the recording";
   const std::string text =
-      fmt::format("the {} of thread {} before {} ended", Duration(static_cast<double>(end - begin)),
-                  events.ThreadName(thread), has_ended ? "it" : "the recording");
+      fmt::format("the {} of thread {} before {}", Duration(static_cast<double>(end - begin)),
+                  events.ThreadName(thread), until);
   const Layout layout = {
       .head = {.text =
                    [&](Output& to) {

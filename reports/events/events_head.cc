@@ -20,8 +20,11 @@ std::string LossText(const model::RecordedEvents& events) {
 void EventsHead(const model::RecordedEvents& events, std::string_view report, size_t width,
                 Output& out) {
   const model::Stretches& stretches = events.stretches;
-  Head head = {
-      .report = report, .of = events.directory, .directory = "", .lines = {}, .width = width};
+  Head head = {.report = report,
+               .of = events.directory,
+               .directory = events.directory,
+               .lines = {},
+               .width = width};
   head.lines.push_back({"command", events.meta.command});
   head.lines.push_back(
       {"time", fmt::format("{} on {}", Duration(static_cast<double>(stretches.duration)),
@@ -30,6 +33,12 @@ void EventsHead(const model::RecordedEvents& events, std::string_view report, si
   head.lines.push_back(
       {"stretches", fmt::format("{} of {}", stretches.stretches.size(),
                                 Counted(stretches.threads.size(), "thread", "threads"))});
+  if (!events.marks.empty()) {
+    const auto& marks = events.marks;
+    head.lines.push_back(
+        {"marks", fmt::format("{}: {}{}", marks.size(), marks.front().text,
+                              marks.size() > 1 ? " to " + marks.back().text : "")});
+  }
   PrintHead(head, QualityOf(events), out);
 }
 

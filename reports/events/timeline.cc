@@ -28,7 +28,7 @@ struct ThreadRow {
   std::string_view waits;  // what it waited for most
 };
 
-void AddThreadColumns(Columns<ThreadRow>& columns) {
+void AddThreadColumns(const std::vector<std::string>& counters, Columns<ThreadRow>& columns) {
   columns.Add(kPeople, {"RAN", 8}, [](const ThreadRow& row) { return Time(row.sums.ran); });
   columns.Add(kPeople, {"%", 5}, [](const ThreadRow& row) { return Value::Fixed(row.percent, 1); });
   columns.Add(kPeople, {"READY", 8}, [](const ThreadRow& row) { return Time(row.sums.ready); });
@@ -41,6 +41,10 @@ void AddThreadColumns(Columns<ThreadRow>& columns) {
               [](const ThreadRow& row) { return Value::Integer(row.sums.dispatches); });
   columns.Add(kPeople, {.name = "PREEMPT", .width = 7, .spare = 1},
               [](const ThreadRow& row) { return Value::Integer(row.sums.preempted); });
+  for (size_t i = 0; i < counters.size(); ++i) {
+    columns.Add(kPeople, {counters[i], std::max(12, static_cast<int>(counters[i].size()))},
+                [i](const ThreadRow& row) { return Value::Integer(row.sums.counted[i]); });
+  }
   columns.Add(kPeople, {.name = "TID", .width = 7, .spare = 3},
               [](const ThreadRow& row) { return Value::Integer(row.thread.thread); });
   columns.Add(kPeople, {"THREAD: what it waited for most"},
@@ -72,7 +76,7 @@ struct StretchRow {
   std::string_view thread, reason, detail, call, context, waker;
 };
 
-void AddStretchColumns(Columns<StretchRow>& columns) {
+void AddStretchColumns(const model::Stretches& stretches, Columns<StretchRow>& columns) {
   constexpr unsigned kData = kCsv | kJson;
   const auto thread = [](const StretchRow& row) -> const model::StretchThread& {
     return row.events.stretches.threads[row.stretch.thread];
@@ -86,6 +90,12 @@ void AddStretchColumns(Columns<StretchRow>& columns) {
   add("duration_ns", [](const StretchRow& row) { return Value::Integer(row.stretch.duration()); });
   add("interrupts_ns",
       [](const StretchRow& row) { return Value::Integer(row.stretch.interrupts); });
+  for (size_t i = 0; i < stretches.counters.size(); ++i) {
+    columns.Add(kData, {"count:" + stretches.counters[i]}, [i, &stretches](const StretchRow& row) {
+      const auto index = static_cast<size_t>(&row.stretch - stretches.stretches.data());
+      return Value::Integer(stretches.counted[index * stretches.counters.size() + i]);
+    });
+  }
   add("ready_at_ns", [](const StretchRow& row) { return Value::Integer(row.stretch.ready); });
   add("woken_by", [](const StretchRow& row) { return Value::Text(row.waker); });
   add("then", [](const StretchRow& row) { return Value::Text(row.reason); });
@@ -117,7 +127,7 @@ class TimelineReport {
                            .rows = "stretches"};
     const auto writer = EntryOf(options_.format).make(layout, out_);
     Columns<StretchRow> columns(EntryOf(options_.format).view);
-    AddStretchColumns(columns);
+    AddStretchColumns(events_.stretches, columns);
     writer->Begin(columns.columns());
     for (const model::Stretch& stretch : events_.stretches.stretches) {
       if (!chosen_[stretch.thread]) continue;
@@ -183,7 +193,7 @@ class TimelineReport {
         .legend = options_.legend};
     const auto writer = EntryOf(options_.format).make(layout, out_);
     Columns<ThreadRow> columns(kPeople);
-    AddThreadColumns(columns);
+    AddThreadColumns(events_.stretches.counters, columns);
     writer->Begin(columns.columns());
     for (const uint32_t i : std::span(order).first(shown)) {
       const std::string waits = WaitsText(sums_[i]);
@@ -261,6 +271,27 @@ class TimelineReport {
       for (const model::WaitReasonRow& row : model::kWaitReasons)
         json.Member(row.name, sums_[i].waited[static_cast<size_t>(row.reason)]);
       json.EndObject();
+      if (!sums_[i].counted.empty()) {
+        json.Key("counts");
+        json.StartObject();
+        for (size_t c = 0; c < sums_[i].counted.size(); ++c)
+          json.Member(events_.stretches.counters[c], sums_[i].counted[c]);
+        json.EndObject();
+      }
+      json.EndObject();
+    }
+    json.EndArray();
+    JsonMarks(json);
+  }
+
+  void JsonMarks(JsonWriter& json) {
+    json.Key("marks");
+    json.StartArray();
+    for (const model::Mark& mark : events_.marks) {
+      json.StartRow();
+      json.Member("time_ns", mark.time);
+      json.Member("thread", events_.ThreadName(mark.thread));
+      json.Member("text", mark.text);
       json.EndObject();
     }
     json.EndArray();

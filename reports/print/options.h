@@ -35,6 +35,7 @@ struct Options {
   size_t width = 0;                                // of text, in cells; 0 for any
   bool legends = false;                            // text explains its columns after the rows
   std::span<const ColumnHelp> legend = {};         // as PrintReport sets it from the report's row
+  std::string from, to;   // critical-path: the texts of marks between which it goes
   bool contexts = false;  // log-jlm: also who takes each lock, who waits, and for whom
   // These are only of the report arc.
   uint32_t top = 0;             // rows of each table, or functions of the listing; 0 for all
