@@ -218,10 +218,11 @@ extern JPROF_EVENTS_API __thread jprof_events_thread jprof_events_self
 /* Changes with each reset, and when there are more events. */
 extern JPROF_EVENTS_API uint32_t jprof_events_generation;
 
-/* These do what is rare: a new thread, a full packet, an event within another one. */
+/* These do what is rare: a new thread, a full packet, an event within another one, a new least. */
 JPROF_EVENTS_API int jprof_events_make_room(void);
 JPROF_EVENTS_API void jprof_events_discard(void);
 JPROF_EVENTS_API void jprof_events_count_slowly(const jprof_events_event* event, int64_t value);
+JPROF_EVENTS_API void jprof_events_widen(jprof_events_statistics* to, int64_t value);
 /* Logs a record, if the level says so, and calls the consumers. Writes time and id into it. */
 JPROF_EVENTS_API void jprof_events_deliver(const jprof_events_event* event, unsigned char* bytes,
                                            size_t size, uint64_t key);
@@ -327,10 +328,8 @@ static inline uint64_t jprof_events_bucket(int64_t value) {
 static inline void jprof_events_add(jprof_events_statistics* to, int64_t value, uint64_t bucket) {
   to->sum = (int64_t)((uint64_t)to->sum + (uint64_t)value);
   ++to->histogram[bucket];
-  if (JPROF_EVENTS_LIKELY((uint64_t)value - (uint64_t)to->min < to->width)) return;
-  if (value < to->min) to->min = value;
-  if (value > to->max) to->max = value;
-  to->width = (uint64_t)to->max - (uint64_t)to->min + 1;
+  if (JPROF_EVENTS_UNLIKELY((uint64_t)value - (uint64_t)to->min >= to->width))
+    jprof_events_widen(to, value);
 }
 
 static inline void jprof_events_count(const jprof_events_event* event, int64_t value) {

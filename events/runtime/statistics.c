@@ -91,6 +91,12 @@ static int prepare(void) {
   return 1;
 }
 
+void jprof_events_widen(jprof_events_statistics* to, int64_t value) {
+  if (value < to->min) to->min = value;
+  if (value > to->max) to->max = value;
+  to->width = (uint64_t)to->max - (uint64_t)to->min + 1;
+}
+
 void jprof_events_count_slowly(const jprof_events_event* event, int64_t value) {
   if (jprof_events_self.busy) {  // a handler, while the thread writes an event or prepares
     jprof_events_discard();
