@@ -52,16 +52,12 @@ std::vector<uint32_t> MsrProcessors(const std::string& folder) {
 Result<std::vector<MsrReading>> ReadRegisters(const std::string& folder,
                                               std::span<const uint32_t> processors,
                                               std::span<const MsrRegister> registers) {
-  std::vector<Fd> devices;
-  for (const uint32_t processor : processors) {
-    auto device = Open(fmt::format("{}/{}/msr", folder, processor));
-    if (!device) return std::unexpected(device.error());
-    devices.push_back(*std::move(device));
-  }
   std::vector<MsrReading> readings;
-  for (size_t i = 0; i < processors.size(); ++i) {
+  for (const uint32_t processor : processors) {
+    const auto device = Open(fmt::format("{}/{}/msr", folder, processor));
+    if (!device) return std::unexpected(device.error());
     for (const MsrRegister& of : registers)
-      readings.push_back({processors[i], of, ReadRegister(devices[i].get(), of, processors[i])});
+      readings.push_back({processor, of, ReadRegister(device->get(), of, processor)});
   }
   return readings;
 }

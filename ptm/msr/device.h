@@ -23,8 +23,8 @@ struct MsrReading {
 // Returns the processors that have an entry in `folder`, ascending. Empty if there is no folder.
 std::vector<uint32_t> MsrProcessors(const std::string& folder);
 
-// Reads the registers of each processor; `folder` contains the devices as N/msr. Fails, before the
-// first register is read, if a device cannot be opened; the message says what to change.
+// Reads the registers of each processor; `folder` contains the devices as N/msr. Fails if a device
+// cannot be opened; the message says what to change.
 Result<std::vector<MsrReading>> ReadRegisters(const std::string& folder,
                                               std::span<const uint32_t> processors,
                                               std::span<const MsrRegister> registers);
