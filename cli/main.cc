@@ -99,6 +99,7 @@ constexpr Subcommand kSubcommands[] = {
      "Counts CPU time, page faults, cycles, ... of running processes or the machine, by thread",
      PttCommand},
     {kMeasure, "cpi", "Measures cycles per instruction of a command or the machine", CpiCommand},
+    {kMeasure, "msr", "Reads model-specific registers of x86 processors", MsrCommand},
     {kMeasure, "metrics", "Lists what this machine can measure, and how to enable the rest",
      MetricsCommand},
     {kMeasure, "events",

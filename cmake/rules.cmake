@@ -6,6 +6,11 @@ find_package(Threads REQUIRED)
 # Compiles the trainers and the counter of woven methods, which the build leaves out without it.
 file(GLOB jdk_bins /usr/lib/jvm/*/bin)
 find_program(JPROF_JAVAC javac HINTS $ENV{JAVA_HOME}/bin PATHS ${jdk_bins})
+if(JPROF_JAVAC)  # JPROF_JDK is its JDK, where jar or jni.h may be missing
+  file(REAL_PATH ${JPROF_JAVAC} JPROF_JDK)
+  cmake_path(GET JPROF_JDK PARENT_PATH JPROF_JDK)
+  cmake_path(GET JPROF_JDK PARENT_PATH JPROF_JDK)
+endif()
 
 # -Wshadow and -Wconversion mean different things to GCC and clang; the sources are kept clean of GCC's.
 add_compile_options(-Wall -Wextra -Wno-missing-field-initializers
@@ -70,4 +75,22 @@ function(jprof_library name)
   add_library(${name} STATIC ${sources})
   jprof_headers(${name})
   target_link_libraries(${name} PUBLIC ${ARGN})
+endfunction()
+
+# jprof_jar(NAME SOURCES...): a target that builds share/jprof/NAME.jar, for Java 17 and later, which
+# is installed. Requires a JDK in JPROF_JDK.
+function(jprof_jar name)
+  set(classes ${CMAKE_CURRENT_BINARY_DIR}/classes)
+  set(jar ${CMAKE_BINARY_DIR}/share/jprof/${name}.jar)
+  add_custom_command(
+    OUTPUT ${jar}
+    COMMAND ${CMAKE_COMMAND} -E rm -rf ${classes}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${classes} ${CMAKE_BINARY_DIR}/share/jprof
+    COMMAND ${JPROF_JDK}/bin/javac --release 17 -Xlint:all -Werror -d ${classes} ${ARGN}
+    COMMAND ${JPROF_JDK}/bin/jar --create --file ${jar} -C ${classes} .
+    DEPENDS ${ARGN}
+    COMMENT "Building ${name}.jar"
+    VERBATIM)
+  add_custom_target(${name}.jar ALL DEPENDS ${jar})
+  install(FILES ${jar} DESTINATION ${CMAKE_INSTALL_DATADIR}/jprof)
 endfunction()

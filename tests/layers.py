@@ -44,7 +44,7 @@ ONLY_IN = [
     (
         "JVMTI and JNI headers",
         re.compile(r'#\s*include\s*[<"](jvmti|jni|jvmticmlr)\.h'),
-        ["jprof/agent", "trainers"],
+        ["jprof/agent", "ptm/java", "trainers"],
     ),
     ("perf_event", re.compile(r"linux/perf_event\.h|\bperf_event_open\b"), ["ptm"]),
     ("inline assembly", re.compile(r"\b(__asm__|asm)\b\s*(volatile|goto|\()|\b__asm__\b"), ["ptm", "itrace", "events/runtime"]),

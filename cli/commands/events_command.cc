@@ -234,7 +234,8 @@ Action EventsCommand(CommandLine line, const Command&) {
   line.Option("--out", arguments->files.out, "DIR", "Where generate writes");
   line.Option("--identities", arguments->files.identities, "FILE",
               "The kept output of check: fail if an event has changed without a new version");
-  line.Option("--by", arguments->files.by, "process|thread", "Rows of show: by process or thread");
+  line.Option("--by", arguments->files.by, "process|thread|processor",
+              "Rows of show: by process, by thread, or by the processor that records contain");
   line.Option("--event", arguments->files.event, "PATTERN",
               "What follow prints: events with this name, in which * is any text");
   return [arguments] { return Events(*arguments); };

@@ -123,14 +123,6 @@ std::string Kernel() {
   return fmt::format("{} {} {}", name.sysname, name.release, name.machine);
 }
 
-template <typename T>
-void OptionalMember(std::string_view key, const std::optional<T>& value,
-                    reports::JsonWriter& json) {
-  if (value) return json.Member(key, *value);
-  json.Key(key);
-  json.Null();
-}
-
 Result<void> PrintJson(const ptm::Machine& machine,
                        const std::vector<ptm::Capability>& capabilities,
                        std::optional<uint64_t> interrupt) {

@@ -49,9 +49,11 @@ Result<std::string> ReadKept(const std::string& path) {
 
 Result<EventGroups> ChooseGroups(const std::string& by) {
   if (by.empty()) return EventGroups::kNone;
-  const auto chosen = Choose("--by", by, {"process", "thread"});
+  const auto chosen = Choose("--by", by, {"process", "thread", "processor"});
   if (!chosen) return std::unexpected(chosen.error());
-  return *chosen == 0 ? EventGroups::kProcess : EventGroups::kThread;
+  constexpr EventGroups kGroups[] = {EventGroups::kProcess, EventGroups::kThread,
+                                     EventGroups::kProcessor};
+  return kGroups[*chosen];
 }
 
 void PrintLosses(uint64_t discarded, const events::Damages& damages) {

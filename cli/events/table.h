@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "common/result.h"
@@ -11,12 +12,15 @@
 
 namespace jprof::cli {
 
-// Whether there are rows for each process or thread.
-enum class EventGroups { kNone, kProcess, kThread };
+// Whether there are rows for each process, thread or processor. A processor's rows have the logged
+// records that contain it, and statistics of these; a row without a processor has what is left, and
+// what threads have summed up.
+enum class EventGroups { kNone, kProcess, kThread, kProcessor };
 
 // Two versions of an event are two rows.
 struct EventRow {
   events::Writer group;  // without what the rows do not distinguish
+  std::optional<uint32_t> processor;
   std::string event;
   uint32_t version = 0;
 

@@ -40,6 +40,7 @@ Action LocksCommand(CommandLine line, const Command& command);
 Action ManCommand(CommandLine line, const Command& command);
 Action MergeCommand(CommandLine line, const Command& command);
 Action MetricsCommand(CommandLine line, const Command& command);
+Action MsrCommand(CommandLine line, const Command& command);
 Action ObjectsCommand(CommandLine line, const Command& command);
 Action ProfileCommand(CommandLine line, const Command& command);
 Action PsCommand(CommandLine line, const Command& command);

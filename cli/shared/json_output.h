@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,5 +19,14 @@ std::string Indented(std::string_view json);
 
 // Writes the member with the fewest digits that read back as `value`, and a decimal point: "2.0".
 void DecimalMember(std::string_view key, double value, reports::JsonWriter& json);
+
+// Writes the member, null if there is no value.
+template <typename T>
+void OptionalMember(std::string_view key, const std::optional<T>& value,
+                    reports::JsonWriter& json) {
+  if (value) return json.Member(key, *value);
+  json.Key(key);
+  json.Null();
+}
 
 }  // namespace jprof::cli

@@ -44,6 +44,21 @@ void Values(const NamedEvent& event, std::string& out) {
   }
 }
 
+// The value that is summed up, as a signed integer.
+std::string StatisticsValue(const NamedEvent& event) {
+  const std::string& name = event.event.statistics;
+  const Field* field = FindField(event.event, name);
+  if (field == nullptr) return "0";
+  if (TraitsOf(field->type).size == 8 && !TraitsOf(field->type).is_signed)
+    return fmt::format("{0} > INT64_MAX ? INT64_MAX : (int64_t){0}", name);
+  return name;
+}
+
+void Count(const NamedEvent& event, std::string_view indent, std::string& out) {
+  out += fmt::format("{}jprof_events_count(&{}_event, {});\n", indent, event.joined,
+                     StatisticsValue(event));
+}
+
 void Declare(const NamedEvent& event, std::string& out) {
   Comment(event, out);
   Values(event, out);
@@ -53,8 +68,11 @@ void Declare(const NamedEvent& event, std::string& out) {
   out += fmt::format(
       "static inline int {0}_is_on(void) {{ return JPROF_EVENTS_LEVEL({0}_event) != 0; }}\n", name);
   out += fmt::format("static inline void {}({}) {{\n", name, Parameters(event));
-  out += fmt::format("  if (JPROF_EVENTS_UNLIKELY({0}_is_on())) {0}_on({1});\n}}\n", name,
-                     Arguments(event));
+  out += fmt::format("  const uint8_t level_ = JPROF_EVENTS_LEVEL({}_event);\n", name);
+  out += "  if (JPROF_EVENTS_LIKELY(level_ == JPROF_EVENTS_OFF)) return;\n";
+  out += "  if (level_ == JPROF_EVENTS_STATISTICS)\n";
+  Count(event, "    ", out);
+  out += fmt::format("  else\n    {}_on({});\n}}\n", name, Arguments(event));
 }
 
 void DeclareReader(const NamedEvent& event, std::string& out) {
@@ -83,21 +101,6 @@ std::string Header(const Specification& specification) {
       "\n * those in `bytes`. */\n";
   for (const NamedEvent& event : NamedEvents(specification)) DeclareReader(event, out);
   return out + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
-}
-
-// The value that is summed up, as a signed integer.
-std::string StatisticsValue(const NamedEvent& event) {
-  const std::string& name = event.event.statistics;
-  const Field* field = FindField(event.event, name);
-  if (field == nullptr) return "0";
-  if (TraitsOf(field->type).size == 8 && !TraitsOf(field->type).is_signed)
-    return fmt::format("{0} > INT64_MAX ? INT64_MAX : (int64_t){0}", name);
-  return name;
-}
-
-void Count(const NamedEvent& event, std::string_view indent, std::string& out) {
-  out += fmt::format("{}jprof_events_count(&{}_event, {});\n", indent, event.joined,
-                     StatisticsValue(event));
 }
 
 void Put(const NamedEvent& event, std::string& out) {
@@ -141,11 +144,10 @@ std::string Meaning(const NamedEvent& event) {
                      pair->on.empty() ? 1 : 0, contexts);
 }
 
-// The level log has a function of its own, so that statistics alone need no stack. It looks after
-// all combinations, so that log alone costs one comparison.
-void DefineLog(const NamedEvent& event, std::string& out) {
-  out += fmt::format("\n__attribute__((noinline)) static void {}_log_({}) {{\n", event.joined,
-                     Parameters(event));
+// What is done for an event whose level is not off. It looks after all combinations, so that log
+// alone costs one comparison; statistics alone are inlined where the event is written.
+void DefineOn(const NamedEvent& event, std::string& out) {
+  out += fmt::format("\nvoid {}_on({}) {{\n", event.joined, Parameters(event));
   out += fmt::format("  const uint8_t level_ = JPROF_EVENTS_LEVEL({}_event);\n", event.joined);
   out += "  jprof_events_record record_;\n";
   out += "  if (JPROF_EVENTS_UNLIKELY(level_ != JPROF_EVENTS_LOG)) {\n";
@@ -169,13 +171,7 @@ void Define(const NamedEvent& event, std::string& out) {
                      static_cast<int>(event.event.level), event.event.version, event.id,
                      event.full_name, CLiteral(TsdlOf(event), "    "), Meaning(event));
   DefineDeliver(event, out);
-  DefineLog(event, out);
-  out += fmt::format("\nvoid {}_on({}) {{\n", name, Parameters(event));
-  out += fmt::format("  const uint8_t level_ = JPROF_EVENTS_LEVEL({}_event);\n", name);
-  out += "  if (JPROF_EVENTS_LIKELY(level_ == JPROF_EVENTS_STATISTICS))\n";
-  Count(event, "    ", out);
-  out += fmt::format("  else\n    {}_log_({});\n", name, Arguments(event));
-  out += "}\n";
+  DefineOn(event, out);
 }
 
 void DefineReader(const NamedEvent& event, std::string& out) {

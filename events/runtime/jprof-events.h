@@ -175,7 +175,7 @@ typedef struct jprof_events_provider {
   struct jprof_events_provider* next;
 } jprof_events_provider;
 
-#define JPROF_EVENTS_INTERFACE 2
+#define JPROF_EVENTS_INTERFACE 3
 
 /* Must be called once, before its events are used; the provider must exist for ever. */
 JPROF_EVENTS_API void jprof_events_register(jprof_events_provider* provider);
@@ -197,7 +197,7 @@ typedef struct {
 /* Statistics of an event in one thread. */
 typedef struct {
   int64_t sum, min, max;
-  uint64_t reserved;
+  uint64_t width; /* max - min + 1; 0 if there are no values yet, or if it is 2^64 */
   uint64_t histogram[64];
 } jprof_events_statistics;
 
@@ -218,10 +218,11 @@ extern JPROF_EVENTS_API __thread jprof_events_thread jprof_events_self
 /* Changes with each reset, and when there are more events. */
 extern JPROF_EVENTS_API uint32_t jprof_events_generation;
 
-/* These do what is rare: a new thread, a full packet, an event within another one. */
+/* These do what is rare: a new thread, a full packet, an event within another one, a new least. */
 JPROF_EVENTS_API int jprof_events_make_room(void);
 JPROF_EVENTS_API void jprof_events_discard(void);
 JPROF_EVENTS_API void jprof_events_count_slowly(const jprof_events_event* event, int64_t value);
+JPROF_EVENTS_API void jprof_events_widen(jprof_events_statistics* to, int64_t value);
 /* Logs a record, if the level says so, and calls the consumers. Writes time and id into it. */
 JPROF_EVENTS_API void jprof_events_deliver(const jprof_events_event* event, unsigned char* bytes,
                                            size_t size, uint64_t key);
@@ -271,11 +272,10 @@ static inline int jprof_events_begin(jprof_events_record* record, uint32_t id, s
     return 0;
   }
   jprof_events_set_busy(1);
-  if (JPROF_EVENTS_UNLIKELY((size_t)(self->limit - self->next) < most_bytes)) {
-    if (!jprof_events_make_room()) {
-      jprof_events_set_busy(0);
-      return 0;
-    }
+  if (JPROF_EVENTS_UNLIKELY((size_t)(self->limit - self->next) < most_bytes) &&
+      !jprof_events_make_room()) {
+    jprof_events_set_busy(0);
+    return 0;
   }
   record->at = self->next;
   record->time = jprof_events_ticks();
@@ -297,10 +297,9 @@ static inline void jprof_events_put_text(jprof_events_record* record, const char
 
 /* Makes the record part of the trace. A process that is killed has all records up to here. */
 static inline void jprof_events_commit(const jprof_events_record* record) {
-  jprof_events_thread* self = &jprof_events_self;
-  jprof_events_packet* packet = self->packet;
+  jprof_events_packet* packet = jprof_events_self.packet;
   const uint64_t bytes = (uint64_t)(record->at - (unsigned char*)packet);
-  self->next = record->at;
+  jprof_events_self.next = record->at;
   __atomic_store_n(&packet->timestamp_end, record->time, __ATOMIC_RELEASE);
   __atomic_store_n(&packet->content_size, bytes * 8, __ATOMIC_RELEASE);
   jprof_events_set_busy(0);
@@ -309,27 +308,38 @@ static inline void jprof_events_commit(const jprof_events_record* record) {
 /* Returns a number for a text that two events of a pair have in common. */
 static inline uint64_t jprof_events_key(const char* text) {
   uint64_t hash = UINT64_C(0xcbf29ce484222325);
-  if (text == NULL) return hash;
-  for (int i = 0; i < JPROF_EVENTS_TEXT_BYTES && text[i] != 0; ++i)
+  for (int i = 0; text != NULL && i < JPROF_EVENTS_TEXT_BYTES && text[i] != 0; ++i)
     hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
   return hash;
 }
 
-static inline void jprof_events_add(jprof_events_statistics* statistics, int64_t value) {
-  const uint64_t positive = value < 0 ? 0 : (uint64_t)value;
-  statistics->sum = (int64_t)((uint64_t)statistics->sum + (uint64_t)value);
-  if (value < statistics->min) statistics->min = value;
-  if (value > statistics->max) statistics->max = value;
-  ++statistics->histogram[63 - __builtin_clzll(positive << 1 | 1)];
+/* Returns the bucket of a value. Wrong for x86 processors without lzcnt, before 2013: they call
+ * jprof_events_count_slowly each time, because bsr is slow on others. */
+static inline uint64_t jprof_events_bucket(int64_t value) {
+  uint64_t bits = (value < 0 ? 0 : (uint64_t)value) << 1 | 1;
+#if defined(__x86_64__)
+  __asm__("lzcntq %0, %0" : "+r"(bits) : : "cc");
+  return bits ^ 63;
+#else
+  return (uint64_t)__builtin_clzll(bits) ^ 63;
+#endif
+}
+
+static inline void jprof_events_add(jprof_events_statistics* to, int64_t value, uint64_t bucket) {
+  to->sum = (int64_t)((uint64_t)to->sum + (uint64_t)value);
+  ++to->histogram[bucket];
+  if (JPROF_EVENTS_UNLIKELY((uint64_t)value - (uint64_t)to->min >= to->width))
+    jprof_events_widen(to, value);
 }
 
 static inline void jprof_events_count(const jprof_events_event* event, int64_t value) {
+  const uint32_t generation = __atomic_load_n(&jprof_events_generation, __ATOMIC_RELAXED);
   jprof_events_thread* self = &jprof_events_self;
-  if (JPROF_EVENTS_UNLIKELY(self->generation !=
-                            __atomic_load_n(&jprof_events_generation, __ATOMIC_RELAXED)))
+  if (JPROF_EVENTS_UNLIKELY(self->generation != generation))
     jprof_events_count_slowly(event, value);
   else
-    jprof_events_add((jprof_events_statistics*)(self->statistics + event->statistics), value);
+    jprof_events_add((jprof_events_statistics*)(self->statistics + event->statistics), value,
+                     jprof_events_bucket(value));
 }
 
 #ifdef __cplusplus

@@ -87,8 +87,14 @@ static int prepare(void) {
     atomic_store(&file->epoch, epoch);
   }
   jprof_events_self.statistics = (unsigned char*)statistics_of(file);
-  jprof_events_self.generation = generation;
+  if (jprof_events_bucket(1) == 1) jprof_events_self.generation = generation;  // has lzcnt
   return 1;
+}
+
+void jprof_events_widen(jprof_events_statistics* to, int64_t value) {
+  if (value < to->min) to->min = value;
+  if (value > to->max) to->max = value;
+  to->width = (uint64_t)to->max - (uint64_t)to->min + 1;
 }
 
 void jprof_events_count_slowly(const jprof_events_event* event, int64_t value) {
@@ -99,8 +105,9 @@ void jprof_events_count_slowly(const jprof_events_event* event, int64_t value) {
   const int error = errno;
   jprof_events_set_busy(1);
   if (prepare()) {
+    const uint64_t bits = (value < 0 ? 0 : (uint64_t)value) << 1 | 1;
     jprof_events_add((jprof_events_statistics*)(jprof_events_self.statistics + event->statistics),
-                     value);
+                     value, 63 ^ (uint64_t)__builtin_clzll(bits));
   } else {
     jprof_events_discard();
   }

@@ -15,6 +15,7 @@
 #include "common/control_group.h"
 #include "common/procfs.h"
 #include "ptm/cpu_sampler.h"
+#include "ptm/msr/device.h"
 #include "ptm/thread_timer.h"
 #include "record/doctor/doctor_attach.h"
 #include "record/run/interrupt_cost.h"
@@ -130,6 +131,14 @@ void ReadLimits(DoctorMachine& found) {
   found.group = ReadGroup();
 }
 
+// Opens the device of a processor and reads no register.
+std::string WhyNoMsr() {
+  const std::vector<uint32_t> processors = ptm::MsrProcessors(ptm::kMsrDevices);
+  const uint32_t first = processors.empty() ? 0 : processors.front();
+  const auto opened = ptm::ReadRegisters(ptm::kMsrDevices, {&first, 1}, {});
+  return opened ? "" : opened.error().message;
+}
+
 }  // namespace
 
 std::optional<double> ParseCpuLimit(const std::string& text) {
@@ -158,6 +167,7 @@ DoctorMachine ReadDoctorMachine() {
   std::error_code failed;
   found.working = ReadFolder(fs::current_path(failed));
   found.temporary = ReadFolder(TemporaryPath());
+  found.why_no_msr = WhyNoMsr();
   found.attaching = TryAttaching("/tmp");
   found.root = geteuid() == 0;
   return found;

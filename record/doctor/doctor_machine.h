@@ -56,7 +56,8 @@ struct DoctorMachine {
   std::optional<uint64_t> available_memory;  // bytes
   GroupLimits group;
   Folder working, temporary;
-  Attempt attaching;  // to a running JVM, as far as the machine permits
+  std::string why_no_msr;  // why registers cannot be read; "" if they can
+  Attempt attaching;       // to a running JVM, as far as the machine permits
   bool root = false;
 };
 

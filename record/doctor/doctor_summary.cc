@@ -68,6 +68,11 @@ DoctorCheck Counters(const DoctorMachine& m) {
   return {Verdict::kNo, kNames, "no events can be counted", ""};
 }
 
+DoctorCheck Registers(const DoctorMachine& m) {
+  if (m.why_no_msr.empty()) return {.name = "msr", .detail = "yes"};
+  return {Verdict::kNote, "msr", m.why_no_msr, ""};
+}
+
 }  // namespace
 
 bool CanProfile(const DoctorFindings& findings) {
@@ -93,9 +98,13 @@ DoctorChecks CheckJava(const DoctorFindings& f, std::time_t now) {
 }
 
 DoctorChecks SummaryOf(const DoctorFindings& f) {
-  return {Counting(f),         Stacks(f),
-          Calibration(f),      Tprof(f.machine),
-          Counters(f.machine), {.name = "report, compare, info, heap, a2n", .detail = "yes"}};
+  return {Counting(f),
+          Stacks(f),
+          Calibration(f),
+          Tprof(f.machine),
+          Counters(f.machine),
+          Registers(f.machine),
+          {.name = "report, compare, info, heap, a2n", .detail = "yes"}};
 }
 
 }  // namespace jprof::record

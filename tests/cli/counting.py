@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests jprof stat, ptt, cpi and events: counts known by construction, and one line for whatever
-cannot be counted.
+"""Tests jprof stat, ptt, cpi, msr and events: values known by construction, and one line for
+whatever cannot be counted.
 
 Usage: counting.py JPROF SHORT_THREADS TAKES_TURNS
 """
@@ -326,6 +326,99 @@ class Cpi(Counting):
     def test_wrong_use(self):
         self.refuses(["cpi"], "--interval")
         self.refuses(["cpi", "--interval", "1", "--", "true"], "either")
+
+
+class Msr(Counting):
+    """Files in place of the devices: a register is eight bytes at the position of its number."""
+
+    def setUp(self):
+        self.devices = self.enterContext(tempfile.TemporaryDirectory(prefix="jprof-msr-"))
+        os.chmod(self.devices, 0o755)
+
+    def device(self, processor, values):
+        folder = os.path.join(self.devices, str(processor))
+        os.makedirs(folder)
+        with open(os.path.join(folder, "msr"), "wb") as file:
+            for number, value in values.items():
+                file.seek(number)
+                file.write(struct.pack("<Q", value))
+
+    def msr(self, *words, **options):
+        return jprof("msr", "--devices", self.devices, *words, **options)
+
+    def test_each_processor_in_each_format(self):
+        self.device(0, {0x10: 7, 0xE8: 0xFEDCBA9876543210})
+        self.device(1, {0x10: 2**64 - 1, 0xE8: 0})
+        text = self.msr("TSC", "0xe8")
+        self.assertEqual(text.returncode, 0, text)
+        self.assertEqual([line.split() for line in text.stdout.splitlines()], [
+            ["CPU", "REGISTER", "NUMBER", "HEX", "DECIMAL"],
+            ["0", "TSC", "0x10", "0x0000000000000007", "7"],
+            ["0", "APERF", "0xe8", "0xfedcba9876543210", "18364758544493064720"],
+            ["1", "TSC", "0x10", "0xffffffffffffffff", "18446744073709551615"],
+            ["1", "APERF", "0xe8", "0x0000000000000000", "0"]])
+        one = {"cpu": 1, "register": "TSC", "number": "0x10", "hex": "0xffffffffffffffff",
+               "decimal": 2**64 - 1}
+        as_json = self.msr("--cpu", "1", "--format", "json", "16")
+        self.assertEqual(json.loads(as_json.stdout), {"registers": [one]})
+        rows = csv.DictReader(io.StringIO(self.msr("--cpu", "1", "--format", "csv", "tsc").stdout))
+        self.assertEqual(list(rows), [{key: str(value) for key, value in one.items()}])
+
+    def test_processors(self):
+        for processor in (0, 1, 2, 3, 8):
+            self.device(processor, {0x10: processor})
+        for chosen, expected in (("0-2,8", [0, 1, 2, 8]), ("3", [3]), ("2,1-2", [1, 2])):
+            done = self.msr("--cpu", chosen, "--format", "json", "TSC")
+            self.assertEqual([one["decimal"] for one in json.loads(done.stdout)["registers"]],
+                             expected)
+        self.refuses(["msr", "--devices", self.devices, "--cpu", "0-4", "TSC"], "no processor 4",
+                     "0, 1, 2, 3, 8")
+        for wrong in ("x", "1-", "2-1", "1,", "-1", "0-4294967295"):
+            with self.subTest(wrong):
+                self.refuses(["msr", "--devices", self.devices, f"--cpu={wrong}", "TSC"], "--cpu",
+                             "0-3,8")
+
+    def test_a_refused_register(self):
+        os.makedirs(os.path.join(self.devices, "0"))
+        os.symlink("/proc/self/mem", os.path.join(self.devices, "0", "msr"))  # EIO at low addresses
+        self.device(1, {0x10: 9})
+        done = self.msr("--format", "json", "TSC")
+        self.assertEqual(done.returncode, 1, done)
+        self.assertEqual([one["decimal"] for one in json.loads(done.stdout)["registers"]],
+                         [None, 9])
+        self.assertIn("TSC (0x10) is refused by processor 0", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_no_device(self):
+        done = self.msr("TSC")
+        self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (1, "", 1), done)
+        for part in (os.path.join(self.devices, "0", "msr"), "modprobe msr", "virtual machines"):
+            self.assertIn(part, done.stderr)
+        if not os.path.exists("/dev/cpu/0/msr"):
+            self.assertIn("/dev/cpu/0/msr", jprof("msr", "TSC").stderr)
+
+    def test_no_right(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root, who can become nobody")
+        self.device(0, {0x10: 1})
+        os.chmod(os.path.join(self.devices, "0", "msr"), 0o600)
+        place = self.enterContext(tempfile.TemporaryDirectory())
+        done = self.msr("TSC", jprof=child.copy_for_all(JPROF, place), cwd="/", **NOBODY)
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn("CAP_SYS_RAWIO", done.stderr)
+
+    def test_wrong_use(self):
+        self.refuses(["msr"], "jprof msr --list")
+        self.refuses(["msr", "APREF"], "'APREF'", "did you mean 'APERF'?")
+        self.refuses(["msr", "0xfffffffff"], "0xfffffffff")
+        self.refuses(["msr", "--format", "xml", "TSC"], "xml")
+
+    def test_list(self):
+        self.assertRegex(jprof("msr", "--list").stdout,
+                         r"(?m)^0xe8 +APERF +Intel IA32_APERF, APM APERF +cycles")
+        listed = json.loads(jprof("msr", "--list", "--format", "json").stdout)["registers"]
+        self.assertIn(("0xc001029b", "AMD_PKG_ENERGY"),
+                      [(one["number"], one["name"]) for one in listed])
 
 
 class Events(Counting):

@@ -9,6 +9,7 @@ Without babeltrace2, gfortran or a JDK, what requires these is skipped.
 import glob
 import json
 import os
+import platform
 import re
 import shutil
 import signal
@@ -118,6 +119,16 @@ class Events(Programs):
         self.assertEqual([end[key] for key in ("logged", "count", "sum", "min", "max", "mean")],
                          [0, 5, 0, -2, 2, 0])
         self.assertEqual(events["shop::orders::order_begin"]["logged"], 15)
+
+    def test_statistics_without_lzcnt(self):
+        """A processor from before 2013, emulated, finds the same buckets."""
+        emulator = shutil.which("qemu-x86_64-static") or shutil.which("qemu-x86_64")
+        if emulator is None or platform.machine() != "x86_64":
+            self.skipTest("needs an x86 processor and qemu-x86_64")
+        _, wanted = self.trace(NORMAL, 2, "levels", 5)
+        said = run(emulator, "-cpu", "core2duo", self.program, self.path("core2duo"), NORMAL, "2",
+                   "levels", "5").stdout
+        self.assertEqual(said, wanted)
 
     def test_signals_within_events(self):
         trace, said = self.trace(CONTINUOUS, 2, "signals")

@@ -18,7 +18,8 @@ import sys
 import time
 import unittest
 
-from event_programs import (JAR, JPROF, NORMAL, SOURCES, WRAP, Programs, logged, run, shown)
+from event_programs import (CC, JAR, JPROF, LIBRARY, NORMAL, RUNTIME, SOURCES, WRAP, Programs,
+                            logged, run, shown)
 
 BEGIN, END = "shop::orders::order_begin", "shop::orders::order_end"
 
@@ -30,6 +31,39 @@ def is_stopped(pid):
         with open(stat, encoding="utf-8") as file:
             states.add(file.read().rpartition(")")[2].split()[0])
     return states == {"T"}
+
+
+# An event whose records contain the processor, and one whose records do not.
+DISK = """<?xml version="1.0" encoding="UTF-8"?>
+<events name="disk" layer="disk">
+  <documentation>A disk.</documentation>
+  <class name="io">
+    <documentation>Its work.</documentation>
+    <event name="read" version="1" level="log">
+      <documentation>It has read.</documentation>
+      <context written="processor"/>
+      <statistics field="size"/>
+      <field name="size" type="uint64"><meaning>How much.</meaning></field>
+    </event>
+    <event name="error" version="1" level="log"><documentation>It has failed.</documentation>
+    </event>
+  </class>
+</events>
+"""
+DISK_PROGRAM = """#include "disk_events.h"
+int main(int argc, char** argv) {
+  if (argc != 2 || jprof_events_open(argv[1], NULL) != 0) return 1;
+  disk_io_read(0, 5);
+  disk_io_read(7, UINT64_MAX);
+  disk_io_read(0, 7);
+  disk_io_read(UINT32_MAX, 9);
+  disk_io_error();
+  jprof_events_set_level("*", JPROF_EVENTS_STATISTICS);
+  disk_io_read(0, 1000);
+  jprof_events_close();
+  return 0;
+}
+"""
 
 
 class Live(Programs):
@@ -226,8 +260,30 @@ class Live(Programs):
         text = run(JPROF, "events", "show", trace, "--by", "thread").stdout.splitlines()
         self.assertTrue(text[0].startswith("PROCESS/THREAD"), text[0])
         self.assertIn(f"{row['process']}/{ends[0]['thread']} program  ", "\n".join(text))
-        done = run(JPROF, "events", "show", trace, "--by", "processor", status=2)
-        self.assertIn("process", done.stderr)
+        done = run(JPROF, "events", "show", trace, "--by", "threat", status=2)
+        self.assertIn("did you mean 'thread'", done.stderr)
+
+    def test_by_processor(self):
+        """The processor is the one that records contain, and so are the statistics."""
+        spec = self.write("disk.xml", DISK)
+        run(JPROF, "events", "generate", spec, "--language", "c", "--out", self.folder)
+        program, trace = self.path("disk"), self.path("by-processor")
+        run(CC, "-std=c11", "-I", RUNTIME, "-I", self.folder, self.write("disk.c", DISK_PROGRAM),
+            self.path("disk_events.c"), LIBRARY, "-Wl,-rpath," + os.path.dirname(LIBRARY), "-o",
+            program)
+        run(program, trace)
+        rows = shown(trace, "--by", "processor")["events"]
+        self.assertEqual(
+            [[row.get(key) for key in ("processor", "event", "logged", "count", "sum", "min",
+                                       "max")] for row in rows],
+            [[None, "disk::io::error", 1, None, None, None, None],
+             [None, "disk::io::read", 0, 1, 1000, 1000, 1000],
+             [0, "disk::io::read", 2, 2, 12, 5, 7],
+             [7, "disk::io::read", 1, 1, 2**63 - 1, 2**63 - 1, 2**63 - 1],
+             [4294967295, "disk::io::read", 1, 1, 9, 9, 9]])
+        lines = run(JPROF, "events", "show", trace, "--by", "processor").stdout.splitlines()
+        self.assertEqual([line.split()[0] for line in lines],
+                         ["PROCESSOR", "-", "-", "0", "7", "4294967295"])
 
     def test_control_of_java(self):
         if shutil.which("javac") is None or not os.path.exists(JAR):

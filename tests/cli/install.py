@@ -16,6 +16,27 @@ def run(*words, **options):
     return child.run(words, check=True, **options)
 
 
+COUNTING = """
+public class Counting {
+  public static void main(String[] args) throws Exception {
+    try (var counters = jprof.counters.Counters.open("time"); var mine = counters.start()) {
+      System.out.println(mine.readOne() >= 0);
+    }
+  }
+}
+"""
+
+
+def count_in_java(prefix):
+    """The installed jar finds its library, and that the one of C."""
+    source = os.path.join(prefix, "Counting.java")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(COUNTING)
+    jar = os.path.join(prefix, "share/jprof/jprof-counters.jar")
+    said = run(*jvms.needed_jdks()[0].java("-cp", jar, source)).stdout
+    assert said == "true\n", said
+
+
 def main():
     cmake, build = sys.argv[1:]
     with tempfile.TemporaryDirectory(prefix="jprof install ") as prefix:
@@ -29,8 +50,10 @@ def main():
                      "share/bash-completion/completions/jprof",
                      "share/zsh/vendor-completions/_jprof",
                      "share/fish/vendor_completions.d/jprof.fish",
+                     "lib/jprof/libjprof_counters_java.so", "share/jprof/jprof-counters.jar",
                      "lib/libjprof-ptm.so"):
             assert os.path.isfile(os.path.join(prefix, path)), f"{path} is not installed"
+        count_in_java(prefix)
         assert run(jprof, "--version").stdout.startswith("jprof "), "jprof --version"
 
         homes = {"HOME": prefix, "XDG_DATA_HOME": os.path.join(prefix, "data")}

@@ -216,6 +216,14 @@ TEST(SummaryOf, NamesTheTimerOfScs) {
   EXPECT_EQ(Find(SummaryOf(findings), "scs").detail, "yes (POSIX timers)");
 }
 
+TEST(SummaryOf, SaysWhyRegistersCannotBeRead) {
+  DoctorFindings findings = {.machine = GoodMachine()};
+  EXPECT_EQ(Find(SummaryOf(findings), "msr").detail, "yes");
+  findings.machine.why_no_msr = "there is no /dev/cpu/0/msr";
+  EXPECT_EQ(Find(SummaryOf(findings), "msr").verdict, Verdict::kNote);
+  EXPECT_EQ(Find(SummaryOf(findings), "msr").detail, "there is no /dev/cpu/0/msr");
+}
+
 class FindJvmsTest : public ::testing::Test {
  protected:
   FindJvmsTest() {
