@@ -41,7 +41,9 @@ TraceMetadata ParseMetadata(std::string_view text) {
   Read(text, "\n  process = ", metadata.process);
   Read(text, "\n  closed = ", closed);
   metadata.closed = closed != 0;
+  constexpr size_t kMostCounters = 64;  // what is more is damage
   for (std::string name;
+       metadata.counters.size() < kMostCounters &&
        !(name = TextAfter(text, fmt::format("\n  counter_{} = \"", metadata.counters.size())))
             .empty();)
     metadata.counters.push_back(std::move(name));

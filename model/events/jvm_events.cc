@@ -8,6 +8,7 @@
 
 #include "events/read/clock.h"
 #include "events/read/trace.h"
+#include "profile/files/layout.h"
 #include "profile/files/printable_text.h"
 
 namespace jprof::model {
@@ -31,7 +32,8 @@ class JvmLoader {
 
   int64_t TimeOf(const events::Record& record) const {
     const events::UnixTime time = events::TimeOf(clock_, record.ticks);
-    return time.seconds * 1'000'000'000 + time.nanos - static_cast<int64_t>(start_unix_ns_);
+    return static_cast<int64_t>(static_cast<uint64_t>(time.seconds) * 1'000'000'000 + time.nanos -
+                                start_unix_ns_);
   }
   static const events::FieldValue* Find(const events::Record& record, std::string_view name) {
     const auto& fields = record.event.fields;
@@ -80,9 +82,10 @@ class JvmLoader {
     if (name == "jvm::monitors::park_end") return End(record, kParks);
     if (name != "jvm::collector::collection_end") return;
     const int64_t end = TimeOf(record);
-    out_.collections.push_back({.begin = end - static_cast<int64_t>(Number(record, "duration")),
-                                .end = end,
-                                .cause = Text(record, "cause")});
+    out_.collections.push_back(
+        {.begin = static_cast<int64_t>(static_cast<uint64_t>(end) - Number(record, "duration")),
+         .end = end,
+         .cause = Text(record, "cause")});
   }
 
   events::Trace& trace_;
@@ -110,7 +113,8 @@ const JvmCollection* JvmEvents::CollectionAt(int64_t time) const {
 }
 
 JvmEvents LoadJvmEvents(const std::string& directory, uint64_t start_unix_ns) {
-  const std::string folder = directory + "/events/jvm";
+  const std::string folder =
+      std::filesystem::path(directory) / profile::kEventsFolder / profile::kJvmFolder;
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored)) return {};
   auto trace = events::OpenTrace(folder);
