@@ -307,6 +307,9 @@ Result<Stretches> LoadStretches(const std::string& directory) {
   if (!trace) return std::unexpected(trace.error());
   KernelRecords records = ReadKernelRecords(*trace);
   if (records.first > records.last) return Fail("{}: has no events of the kernel", folder);
+  if (records.misdated != 0)
+    Complain(trace->damages, fmt::format("{}: {} records have times far from those of the others",
+                                         folder, records.misdated));
   const events::TraceMetadata clock = events::ReadMetadata(folder);
   Stretches loaded = Loader(std::move(records), clock.counters).Load(clock);
   loaded.lost = trace->discarded;

@@ -310,6 +310,20 @@ TEST(Stretches, MetadataThatAreDamagedOrMissingAreDamage) {
   EXPECT_EQ(model::LoadStretches(place)->damages.size(), 1u);
 }
 
+TEST(Stretches, ARecordWithATimeFarFromTheOthersIsDamage) {
+  const TemporaryDirectory directory("timeline");
+  Recorder recorder(directory.path().string(), 2);
+  recorder.Dispatch(0, 0, 0, 7, model::StopState::kRunnable);
+  recorder.Dispatch(0, 100, 7, 0, model::StopState::kDead);
+  recorder.Dispatch(1, uint64_t{1} << 60, 8, 0, model::StopState::kDead);
+  recorder.Close();
+  const auto loaded = model::LoadStretches(directory.path().string());
+  ASSERT_TRUE(loaded);
+  EXPECT_EQ(loaded->duration, 100u);
+  ASSERT_EQ(loaded->damages.size(), 1u);
+  EXPECT_NE(loaded->damages[0].find("1 records have times far"), std::string::npos);
+}
+
 TEST(Stretches, WrapKeepsTheNewestPackets) {
   const TemporaryDirectory directory("timeline");
   auto writer =
