@@ -45,6 +45,9 @@ Result<Reader> OpenRun(const std::string& path) {
                     DisplayPath(fs::path(path) / profile::kCountedProfile),
                     DisplayPath(fs::path(path) / profile::SampledProfile(1)));
   }
+  if (!record::IsSeveral(path)) {
+    if (auto can = RefuseEvents(path, "combined"); !can) return std::unexpected(can.error());
+  }
   return Reader::Open(BusiestIn(path));
 }
 

@@ -1,6 +1,7 @@
 // `jprof export`: writes a profile in a format of other tools.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -84,6 +85,27 @@ std::string OpenCommand(const reports::ExportFormat& format, const std::string& 
   return command;
 }
 
+// Fails for a path in the folder that is exported, or the folder itself.
+Result<void> CheckOutside(const std::string& path, std::string_view directory) {
+  std::error_code ignored;
+  const fs::path target = fs::weakly_canonical(path, ignored);
+  const fs::path from = fs::canonical(directory, ignored);
+  const auto [in_from, in_target] = std::ranges::mismatch(from, target);
+  if (from.empty() || in_from != from.end()) return {};
+  return WrongUse("{} is {}what is exported; choose another place with -o",
+                  profile::CleanText(path), in_target == target.end() ? "" : "in ");
+}
+
+// Returns the bytes of a file, or of all files in a folder.
+uintmax_t SizeOf(const std::string& path, std::error_code& error) {
+  if (!fs::is_directory(path, error)) return fs::file_size(path, error);
+  uintmax_t size = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(path, error)) {
+    if (entry.is_regular_file(error)) size += entry.file_size(error);
+  }
+  return size;
+}
+
 Result<void> Run(const ExportArguments& arguments) {
   if (!arguments.format.empty()) {  // an unknown format is an error before anything is opened
     std::vector<std::string_view> names;
@@ -97,13 +119,19 @@ Result<void> Run(const ExportArguments& arguments) {
   const reports::ExportFormat& format = FormatFor(arguments, input);
   if (auto can = CheckExportable(format, input); !can) return can;
   if (auto can = CheckOutput(arguments, format); !can) return can;
-  if (arguments.out == "-") return WriteTo(stdout, format, input);
+  if (arguments.out == "-") {
+    auto written = WriteTo(stdout, format, input);
+    if (written) PrintEventLosses(input.input);
+    return written;
+  }
   const std::string path = arguments.out.empty() ? input.name + format.extension : arguments.out;
-  auto written = WriteOutputFile(
+  if (auto can = CheckOutside(path, input.directory()); !can) return can;
+  auto written = (format.is_folder ? WriteEventFolder : WriteOutputFile)(
       path, [&](const std::string& place) { return WriteNewFile(place, format, input); });
   if (!written) return written;
+  PrintEventLosses(input.input);
   std::error_code error;
-  const auto size = fs::file_size(path, error);
+  const auto size = SizeOf(path, error);
   if (error) return {};  // a pipe or a device
   PrintError(fmt::format("export:  {} ({}, {:.1f} kB)", path, format.name,
                          static_cast<double>(size) / 1e3));

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/commands/events_info.h"
 #include "cli/commands/info_output.h"
 #include "cli/commands/profile_info.h"
 #include "cli/commands/trace_report.h"
@@ -82,6 +83,7 @@ Result<void> Run(const std::string& directory, bool json) {
   const model::InputKind kind = model::KindOf(directory);
   if (kind == model::InputKind::kCombined) return DescribeCombined(directory, json);
   if (kind == model::InputKind::kTrace) return DescribeTrace(directory, json);
+  if (kind == model::InputKind::kEvents) return DescribeEvents(directory, json);
   const auto info = ReadProfileInfo(BusiestIn(directory));
   if (!info) return std::unexpected(info.error());
   reports::Output out(stdout);
@@ -134,8 +136,8 @@ Action InfoCommand(CommandLine line, const Command&) {
       "  jprof info app.jprof --format json         for programs");
   line.Option(
           "DIR", arguments->directory, "PROFILE",
-          "a profile, a combined one, or a trace of jprof itrace; with --quality also a recording "
-          "of jprof tprof")
+          "a profile, a combined one, a recording of jprof timeline, or a trace of jprof itrace; "
+          "with --quality also a recording of jprof tprof")
       .Required();
   line.Option("--format", arguments->format, "text|json", "text (default) or json")
       .OneOf({"text", "json"});

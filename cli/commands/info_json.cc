@@ -30,6 +30,7 @@ class InfoJson {
     json_.Member("options", meta.options.text);
     if (info.calls) Calls(meta, *info.calls);
     Jitted(info.jitted);
+    Events(info.events);
     if (info.merged) Merged(*info.merged);
     json_.Member("bytes", info.bytes);
     if (info.calls) Losses(info.calls->losses);
@@ -112,6 +113,16 @@ class InfoJson {
     json_.Member("unprobed", focus.unprobed);
     json_.Member("undecided", focus.undecided);
     json_.StringsMember("intrinsics", focus.intrinsics);
+    json_.EndObject();
+  }
+
+  // Profiles without events of the kernel lack the member.
+  void Events(const std::optional<KernelEventInfo>& events) {
+    if (!events) return;
+    json_.Key("kernel_events");
+    json_.StartObject();
+    json_.Member("records", events->records);
+    json_.Member("lost", events->lost);
     json_.EndObject();
   }
 

@@ -30,6 +30,9 @@ class InfoText {
     Line("options", meta.options.text);
     if (info.calls) Calls(meta, *info.calls);
     if (info.jitted) Jitted(*info.jitted);
+    if (info.events)
+      Line("timeline", fmt::format("{} events of the kernel, {} lost: jprof report timeline",
+                                   info.events->records, info.events->lost));
     if (info.calls) Losses(*info.calls);
     for (const std::string& damage : info.damages) Line("damage", damage);
     if (info.calls) Threads(info.calls->threads);

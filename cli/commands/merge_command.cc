@@ -6,6 +6,7 @@
 
 #include "cli/shared/choices.h"
 #include "cli/shared/commands.h"
+#include "cli/shared/profile_source.h"
 #include "cli/shared/usage_error.h"
 #include "profile/files/printable_text.h"
 #include "profile/merge/merge.h"
@@ -35,10 +36,12 @@ Result<MergeThreads> ChooseThreads(const std::string& name) {
 }
 
 // Returns the profiles to merge. A directory of several JVMs' profiles represents all of them.
-std::vector<std::string> InputsOf(const MergeArguments& arguments) {
+// Fails for one that has only events.
+Result<std::vector<std::string>> InputsOf(const MergeArguments& arguments) {
   std::vector<std::string> inputs;
   for (const std::string& path : arguments.profiles) {
     if (!record::IsSeveral(path)) {
+      if (auto can = RefuseEvents(path, "merged"); !can) return std::unexpected(can.error());
       inputs.push_back(path);
       continue;
     }
@@ -107,9 +110,11 @@ Result<void> MergeProfiles(const MergeArguments& arguments) {
   }
   const auto threads = ChooseThreads(arguments.threads);
   if (!threads) return std::unexpected(threads.error());
+  const auto inputs = InputsOf(arguments);
+  if (!inputs) return std::unexpected(inputs.error());
   if (auto place = record::CheckPlace(arguments.out, arguments.force); !place) return place;
   const auto start = std::chrono::steady_clock::now();
-  profile::MergeOptions options = {.inputs = InputsOf(arguments),
+  profile::MergeOptions options = {.inputs = *inputs,
                                    .output = arguments.out,
                                    .threads = *threads,
                                    .progress = {},

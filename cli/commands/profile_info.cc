@@ -10,6 +10,7 @@
 
 #include "common/errno_text.h"
 #include "common/fd.h"
+#include "model/events/stretches.h"
 #include "profile/files/printable_text.h"
 #include "profile/log/jit_log.h"
 #include "profile/read/reader.h"
@@ -55,6 +56,18 @@ void ReadJitted(ProfileInfo& info) {
   }
   std::ranges::copy(log->damages, std::back_inserter(info.damages));
   info.jitted = JittedOf(*log);
+}
+
+// Reads the events of the kernel. What cannot be read of them is reported as damage.
+void ReadEvents(ProfileInfo& info) {
+  if (!model::HasKernelEvents(info.directory)) return;
+  const auto events = model::LoadStretches(info.directory);
+  if (!events) {
+    info.damages.push_back(events.error().message);
+    return;
+  }
+  std::ranges::copy(events->damages, std::back_inserter(info.damages));
+  info.events = {.records = events->records, .lost = events->lost};
 }
 
 std::vector<std::string> MethodsWith(profile::Reader& reader, uint16_t flag) {
@@ -164,6 +177,7 @@ Result<ProfileInfo> ReadProfileInfo(const std::string& directory) {
   info.damages = reader->damages().Lines();
   info.bytes = BytesOf(directory, info.damages);
   ReadJitted(info);
+  ReadEvents(info);
   return info;
 }
 

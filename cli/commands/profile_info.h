@@ -45,6 +45,11 @@ struct CallInfo {
   std::vector<ThreadInfo> threads;
 };
 
+// The events of the kernel that were recorded beside a profile.
+struct KernelEventInfo {
+  uint64_t records = 0, lost = 0;
+};
+
 struct ProfileInfo {
   std::string directory;
   uint64_t bytes = 0;  // on disk
@@ -52,6 +57,7 @@ struct ProfileInfo {
   bool finished = false;
   double seconds = 0;  // of the run
   std::optional<JittedInfo> jitted;
+  std::optional<KernelEventInfo> events;
   std::vector<std::string> damages;
   std::optional<profile::MergedMeta> merged;  // empty unless the profile was merged
   std::optional<CallInfo> calls;              // empty in mode tprof, which only logs jitted code

@@ -107,6 +107,7 @@ Result<void> PushProfile(const PushArguments& arguments) {
   auto opened = OpenForExport(arguments.choice);
   if (!opened) return std::unexpected(opened.error());
   reports::ExportInput& input = *opened;
+  if (auto can = RefuseEvents(std::string(input.directory()), "pushed"); !can) return can;
   const auto& pprof = reports::ExportFormats().front();
   if (auto can = CheckExportable(pprof, input); !can) return can;
   if (target->name.empty()) target->name = input.name;

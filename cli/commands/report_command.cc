@@ -256,12 +256,13 @@ Result<void> Run(ReportArguments arguments) {
   }
   if (kind == model::InputKind::kCombined)
     arguments.options.merged = true;  // the sampled runs have other threads
-  const bool for_people = arguments.options.for_people();
   arguments.options.width = arguments.text.Width();
-  Pager pager(for_people && !arguments.text.no_pager);
+  Pager pager(arguments.options.for_people() && !arguments.text.no_pager);
   reports::Output out([&pager] { return pager.file(); }, reports::ShowsColour(stdout));
   auto printed = reports::PrintReport(*report, *input, arguments.options, out);
-  return printed ? out.Finish() : printed;
+  if (printed) printed = out.Finish();
+  if (printed && arguments.options.format == reports::Format::kCsv) PrintEventLosses(*input);
+  return printed;
 }
 
 // Returns "log-rt|methods|...", for help and completion.

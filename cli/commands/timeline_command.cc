@@ -2,6 +2,7 @@
 // when, and why it stopped.
 #include <fmt/ranges.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -18,10 +19,13 @@
 #include "ptm/names/event_name.h"
 #include "record/agent/attached_recording.h"
 #include "record/attach/attach_target.h"
+#include "record/attach/jvm.h"
 #include "record/kernel/event_folder.h"
+#include "record/place/place_claim.h"
 #include "record/place/profile_place.h"
 #include "record/run/installation.h"
 #include "record/run/interruption.h"
+#include "record/run/no_process.h"
 
 namespace jprof::cli {
 namespace {
@@ -84,7 +88,8 @@ int PrintEvents(const Result<std::vector<std::string>>& lines, int status) {
 
 class KernelCompanion final : public Companion {
  public:
-  explicit KernelCompanion(const TimelineArguments& arguments) : arguments_(arguments) {}
+  KernelCompanion(const TimelineArguments& arguments, const Command& command)
+      : arguments_(arguments), command_(command) {}
 
   Result<void> Begin(const record::RecordingPlan& plan) override {
     if (plan.traced)
@@ -98,9 +103,7 @@ class KernelCompanion final : public Companion {
     return {};
   }
 
-  void Observe(uint32_t pid) override {
-    if (!folder_->has_program()) folder_->SetProgram(pid);
-  }
+  void Observe(uint32_t pid) override { folder_->Observe(pid); }
 
   Result<int> End(const record::RecordingPlan& plan, const record::Outcome& outcome,
                   record::RunWatch& watch) override {
@@ -111,11 +114,9 @@ class KernelCompanion final : public Companion {
     return PrintEvents(lines, status == 0 && folder_->failed() ? 1 : status);
   }
 
-  void SetCommand(const Command& command) { command_ = command; }
-
  private:
   const TimelineArguments& arguments_;
-  Command command_;
+  const Command& command_;
   std::optional<record::EventFolder> folder_;
 };
 
@@ -123,12 +124,17 @@ class KernelCompanion final : public Companion {
 Result<int> RecordProcess(TimelineArguments& arguments) {
   const auto pid = ParsePid(arguments.attach.pid, "ps");
   if (!pid) return std::unexpected(pid.error());
-  const auto command = procfs::CommandLine(*pid);
-  if (command.empty()) return WrongUse("there is no process {}", *pid);
+  if (!procfs::Runs(*pid)) return record::NoProcess(*pid, errno);
+  auto command = procfs::CommandLine(*pid);
+  if (command.empty()) command = {procfs::ThreadName(*pid, *pid)};  // a thread of the kernel
   std::string& out = arguments.typed.options.out;
   if (out.empty()) out = record::FreePlace(options::ProfileName(command)).string();
-  if (!record::FindTarget(*pid)) {
-    const auto place = record::PreparePlace(out, arguments.typed.force);
+  if (const auto target = record::FindTarget(*pid); !target) {
+    if (record::IsJvm(*pid)) {
+      PrintError("the calls are not counted, so that stretches have no calling contexts: " +
+                 target.error().message);
+    }
+    const auto place = record::PrepareUnclaimed(out, arguments.typed.force);
     if (!place) return std::unexpected(place.error());
     return record::RecordEvents({.place = *place,
                                  .options = arguments.kernel,
@@ -140,10 +146,10 @@ Result<int> RecordProcess(TimelineArguments& arguments) {
   }
   if (const auto free = record::CheckPlace(out, arguments.typed.force); !free)
     return std::unexpected(free.error());
-  fs::path place = fs::absolute(out).lexically_normal();
-  if (!place.has_filename()) place = place.parent_path();  // DIR/
+  const auto place = record::ResolvedPlace(out);
+  if (!place) return std::unexpected(place.error());
   const record::Interruption guard;  // also for a second signal, until the events are in place
-  auto folder = record::EventFolder::Begin(place, arguments.kernel, AgentLibrary(arguments.typed));
+  auto folder = record::EventFolder::Begin(*place, arguments.kernel, AgentLibrary(arguments.typed));
   if (!folder) return std::unexpected(folder.error());
   folder->SetProgram(*pid);
   const auto status = record::RecordRunning(*pid, arguments.attach.duration, arguments.typed);
@@ -161,8 +167,8 @@ Result<int> Timeline(const CommandLine& line, TimelineArguments& arguments,
   if (!arguments.attach.pid.empty()) return RecordProcess(arguments);
   if (const auto checked = CheckCommand(line, command); !checked)
     return std::unexpected(checked.error());
-  KernelCompanion companion(arguments);
-  companion.SetCommand(command);
+  const record::Interruption guard;
+  KernelCompanion companion(arguments, command);
   return RecordCommand(arguments.typed, command, &companion);
 }
 
@@ -182,7 +188,7 @@ Result<int> SystemTrace(const SystemArguments& arguments, const Command& command
     return WrongUse("--limit needs --mode normal or wrap: a continuous trace has no limit");
   const fs::path out =
       !arguments.out.empty() ? fs::path(arguments.out) : record::FreePlace("system");
-  const auto place = record::PreparePlace(out, arguments.force);
+  const auto place = record::PrepareUnclaimed(out, arguments.force);
   if (!place) return std::unexpected(place.error());
   return record::RecordEvents({.place = *place,
                                .options = {.all_processes = true,

@@ -14,11 +14,6 @@
 namespace jprof::cli {
 namespace {
 
-Declared Named(CLI::Option* option, const std::string& value) {
-  if (!value.empty()) option->type_name(value);
-  return Declared(option);
-}
-
 // States the type of the numbers or texts in a variable.
 template <typename T>
 struct Item {
@@ -39,6 +34,13 @@ CLI::Validator AnyName() {
     return std::string(text.empty() ? "an empty name" : "");
   };
   return CLI::Validator(check, "");
+}
+
+// An empty name of an output is a mistake, such as that of an empty variable of a script.
+Declared Named(CLI::Option* option, const std::string& value) {
+  if (!value.empty()) option->type_name(value);
+  if (option->check_sname("o")) option->check(AnyName());
+  return Declared(option);
 }
 
 // Accepts text that is a number of type T for which holds(number).

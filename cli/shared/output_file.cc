@@ -10,6 +10,7 @@
 
 #include "common/errno_text.h"
 #include "profile/files/printable_text.h"
+#include "record/place/profile_place.h"
 
 namespace jprof::cli {
 namespace {
@@ -110,7 +111,44 @@ Result<void> WriteAndRename(const std::string& path, const fs::path& target,
               error.message());
 }
 
+// Removes the folder of events on destruction, if it exists.
+class FolderRemovedAtEnd {
+ public:
+  explicit FolderRemovedAtEnd(std::string path) : path_(std::move(path)) {}
+  ~FolderRemovedAtEnd() { record::RemoveEvents(path_); }
+  FolderRemovedAtEnd(const FolderRemovedAtEnd&) = delete;
+  FolderRemovedAtEnd& operator=(const FolderRemovedAtEnd&) = delete;
+
+ private:
+  std::string path_;
+};
+
+// Fails if there is anything but a folder of events.
+Result<void> CheckReplaceable(const std::string& path, const fs::path& target) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(target, ignored);
+  if (!fs::exists(status)) return {};
+  if (fs::is_directory(status)) return record::CheckEvents(target);
+  return NotWritable(path, "it is a file, and this format is a folder");
+}
+
 }  // namespace
+
+Result<void> WriteEventFolder(const std::string& path,
+                              const std::function<Result<void>(const std::string& path)>& write) {
+  const Result<fs::path> target = TargetOf(path);
+  if (!target) return std::unexpected(target.error());
+  if (auto can = CheckReplaceable(path, *target); !can) return can;
+  if (auto can = CheckFolder(path, *target); !can) return can;
+  const std::string part = fmt::format("{}.{}.part", target->string(), getpid());
+  const std::string old = fmt::format("{}.{}.old", target->string(), getpid());
+  const FolderRemovedAtEnd part_removed(part), old_removed(old);
+  if (auto written = write(part); !written) return Naming(path, part, written.error());
+  std::error_code error;
+  if (fs::exists(*target, error)) fs::rename(*target, old, error);
+  if (!error) fs::rename(part, *target, error);
+  return error ? NotWritable(path, error.message()) : Result<void>();
+}
 
 Result<void> WriteOutputFile(const std::string& path,
                              const std::function<Result<void>(const std::string& path)>& write) {

@@ -17,6 +17,11 @@ namespace jprof::cli {
 Result<void> WriteOutputFile(const std::string& path,
                              const std::function<Result<void>(const std::string& path)>& write);
 
+// Does the same with a folder of events (record/place/profile_place.h), which replaces one that has
+// nothing but such events. Fails with kWrongUse if anything else is at `path`.
+Result<void> WriteEventFolder(const std::string& path,
+                              const std::function<Result<void>(const std::string& path)>& write);
+
 // Opens the path that WriteOutputFile calls `write` with, calls `print`, and closes it. A new file
 // is created; a link in its place is not followed. Fails with kWrongUse if it cannot be opened,
 // otherwise if it cannot be written, or with the error of `print`.

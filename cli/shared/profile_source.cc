@@ -14,6 +14,7 @@
 #include "record/place/jvm_profiles.h"
 #include "record/place/profile_place.h"
 #include "record/place/recording_summary.h"
+#include "record/run/print_error.h"
 
 namespace jprof::cli {
 namespace {
@@ -97,6 +98,22 @@ std::string BusiestIn(const std::string& directory) {
       stderr, "jprof: using {}{}\n", record::DisplayPath(profiles.front().path),
       others.empty() ? "" : fmt::format(", the busiest JVM; others: {}", fmt::join(others, ", ")));
   return profiles.front().path.string();
+}
+
+Result<void> RefuseEvents(const std::string& directory, std::string_view done) {
+  if (model::KindOf(directory) != model::InputKind::kEvents) return {};
+  std::vector<std::string> paths;
+  for (const fs::path& path : record::ProfilesAt(directory))
+    paths.push_back(record::DisplayPath(path));
+  return WrongUse("{} is {}: events cannot be {}, only profiles can; {}",
+                  profile::CleanText(directory), model::NameOf(model::InputKind::kEvents), done,
+                  paths.empty() ? "there is none in it"
+                                : fmt::format("those in it are: {}", fmt::join(paths, ", ")));
+}
+
+void PrintEventLosses(const model::Input& input) {
+  for (const std::string& loss : model::EventLosses(input))
+    record::PrintError(profile::CleanText(loss));
 }
 
 Result<model::Source> OpenProfile(const std::string& named, const TableChoice& choice) {

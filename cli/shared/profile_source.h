@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "common/result.h"
 #include "model/open/open.h"
@@ -19,6 +20,13 @@ Result<std::string> NewestProfile(bool combined);
 
 // Returns `directory`, or the busiest of several profiles in it, whose name it prints on stderr.
 std::string BusiestIn(const std::string& directory);
+
+// Fails if the directory has events of the kernel and is not a profile. `done` says what cannot be
+// done with events ("merged"); the message names the profiles in it, with which it can.
+Result<void> RefuseEvents(const std::string& directory, std::string_view done);
+
+// Prints on stderr what was missing in the events that were loaded, for outputs that do not say it.
+void PrintEventLosses(const model::Input& input);
 
 // Opens a profile, which is the newest one in the working directory if `directory` is empty; its
 // name is then printed on stderr. Fails if there is no profile (the message names the nearest), or

@@ -41,7 +41,9 @@ TraceMetadata ParseMetadata(std::string_view text) {
   Read(text, "\n  process = ", metadata.process);
   Read(text, "\n  closed = ", closed);
   metadata.closed = closed != 0;
+  constexpr size_t kMostCounters = 64;  // what is more is damage
   for (std::string name;
+       metadata.counters.size() < kMostCounters &&
        !(name = TextAfter(text, fmt::format("\n  counter_{} = \"", metadata.counters.size())))
             .empty();)
     metadata.counters.push_back(std::move(name));
@@ -64,7 +66,9 @@ UnixTime TimeOf(const TraceMetadata& metadata, uint64_t ticks) {
 
 int64_t NanosSince(const TraceMetadata& metadata, uint64_t ticks, uint64_t start_unix_ns) {
   const UnixTime time = TimeOf(metadata, ticks);
-  return time.seconds * 1'000'000'000 + time.nanos - static_cast<int64_t>(start_unix_ns);
+  // Damaged numbers wrap around.
+  return static_cast<int64_t>(static_cast<uint64_t>(time.seconds) * 1'000'000'000 + time.nanos -
+                              start_unix_ns);
 }
 
 }  // namespace jprof::events

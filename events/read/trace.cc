@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <tuple>
 
+#include "events/read/file_bytes.h"
 #include "events/read/packet.h"
 #include "events/read/statistics.h"
 #include "events/spec/identity.h"
@@ -45,11 +46,25 @@ void FindPackets(Trace& trace) {
   for (const auto& [thread, count] : discarded) trace.discarded += count;
 }
 
+// Returns whether the text has the clock and the events of the trace.
+bool IsWholeMetadata(std::string_view text, const Trace& trace) {
+  return text.starts_with("/* CTF 1.8 */") && text.contains("\n  freq = ") &&
+         text.contains("\n  offset = ") &&
+         std::ranges::all_of(trace.events, [&](const auto& event) {
+           return text.contains(fmt::format("\n  id = {};", event.first));
+         });
+}
+
 void CheckMetadata(Trace& trace) {
   const fs::path metadata = fs::path(trace.directory) / "metadata";
+  constexpr uint64_t kMostBytes = uint64_t{64} << 20;
   std::error_code error;
   if (!fs::is_regular_file(metadata, error))
     Complain(trace.damages, metadata.string() + ": is missing: other tools cannot read the trace");
+  else if (!IsWholeMetadata(ReadBytes(metadata, kMostBytes), trace))
+    Complain(trace.damages, metadata.string() +
+                                ": is damaged: times of the calendar may be wrong, and other tools "
+                                "cannot read the trace");
 }
 
 }  // namespace

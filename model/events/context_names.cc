@@ -42,6 +42,20 @@ std::vector<profile::MethodId> ContextNames::MethodsOf(uint32_t process, uint64_
 }
 
 std::string ContextNames::PathOf(uint32_t process, uint64_t node, NameForm form, size_t frames) {
+  constexpr size_t kMostBytes = size_t{64} << 20;
+  if (path_bytes_ > kMostBytes) {
+    paths_.clear();
+    path_bytes_ = 0;
+  }
+  const auto [path, is_new] = paths_.try_emplace({process, node, form, frames});
+  if (is_new) {
+    path->second = MakePath(process, node, form, frames);
+    path_bytes_ += path->second.size();
+  }
+  return path->second;
+}
+
+std::string ContextNames::MakePath(uint32_t process, uint64_t node, NameForm form, size_t frames) {
   std::string text;
   const auto methods = MethodsOf(process, node);
   for (size_t i = 0; i < methods.size(); ++i) {

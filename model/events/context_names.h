@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -46,7 +47,12 @@ class ContextNames {
     std::unordered_map<uint64_t, profile::Node> known;
     const profile::Node* Node(uint64_t index);
   };
+  std::string MakePath(uint32_t process, uint64_t node, NameForm form, size_t frames);
+
   std::map<uint32_t, Profile> profiles_;  // by process
+  // Many stretches end in the same context. It is emptied where it has many bytes.
+  std::map<std::tuple<uint32_t, uint64_t, NameForm, size_t>, std::string> paths_;
+  size_t path_bytes_ = 0;
 };
 
 }  // namespace jprof::model

@@ -8,6 +8,7 @@
 
 #include "events/read/clock.h"
 #include "events/read/trace.h"
+#include "profile/files/layout.h"
 #include "profile/files/printable_text.h"
 
 namespace jprof::model {
@@ -79,9 +80,10 @@ class JvmLoader {
     if (name == "jvm::monitors::park_end") return End(record, kParks);
     if (name != "jvm::collector::collection_end") return;
     const int64_t end = TimeOf(record);
-    out_.collections.push_back({.begin = end - static_cast<int64_t>(Number(record, "duration")),
-                                .end = end,
-                                .cause = Text(record, "cause")});
+    out_.collections.push_back(
+        {.begin = static_cast<int64_t>(static_cast<uint64_t>(end) - Number(record, "duration")),
+         .end = end,
+         .cause = Text(record, "cause")});
   }
 
   events::Trace& trace_;
@@ -109,7 +111,8 @@ const JvmCollection* JvmEvents::CollectionAt(int64_t time) const {
 }
 
 JvmEvents LoadJvmEvents(const std::string& directory, uint64_t start_unix_ns) {
-  const std::string folder = directory + "/events/jvm";
+  const std::string folder =
+      std::filesystem::path(directory) / profile::kEventsFolder / profile::kJvmFolder;
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored)) return {};
   auto trace = events::OpenTrace(folder);

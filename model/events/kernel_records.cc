@@ -128,6 +128,10 @@ class RecordReader {
     if (known == decoders_.end() || known->second.kind == Kind::kOther) return;
     record_ = &record;
     decoder_ = &known->second;
+    if (IsFar(record.ticks)) {
+      ++out_.misdated;
+      return;
+    }
     const uint32_t number = Small(0);
     constexpr uint32_t kMostProcessors = 1 << 16;  // what is more is damage
     if (number >= kMostProcessors) return;
@@ -179,6 +183,14 @@ class RecordReader {
       case Kind::kOther:
         return;
     }
+  }
+
+  // Returns whether a time is far from those of the records before, which is damage.
+  bool IsFar(uint64_t time) const {
+    constexpr uint64_t kFar = uint64_t{1} << 55;  // a year
+    if (out_.first > out_.last) return false;     // it is the first one
+    return time > out_.last ? time - out_.last > kFar
+                            : time < out_.first && out_.first - time > kFar;
   }
 
   void EndCall(Processor& processor, uint64_t time) {

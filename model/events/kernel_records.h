@@ -47,6 +47,7 @@ struct NamedThread {
 
 struct KernelRecords {
   uint64_t count = 0;
+  uint64_t misdated = 0;  // with a time that is far from the others: they are left out
   uint64_t first = UINT64_MAX, last = 0;  // times
   uint32_t processors = 0;
   bool has_calls = false;

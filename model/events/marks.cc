@@ -72,8 +72,8 @@ std::vector<Mark> LoadMarks(const std::string& directory, const Stretches& stret
   MarkLoader loader(stretches, damages);
   std::error_code ignored;
   std::vector<fs::path> folders;
-  for (const auto& entry :
-       fs::directory_iterator(fs::path(directory) / profile::kProgramEvents, ignored))
+  for (const auto& entry : fs::directory_iterator(
+           fs::path(directory) / profile::kEventsFolder / profile::kProgramsFolder, ignored))
     folders.push_back(entry.path());
   std::ranges::sort(folders);
   for (const fs::path& folder : folders) loader.Load(folder.string());

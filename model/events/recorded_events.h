@@ -22,11 +22,13 @@ namespace jprof::model {
 struct EventRecording {
   std::string directory;
   std::vector<Source> profiles;
+  std::vector<std::string> damages;       // profiles that cannot be read
+  std::vector<std::string> event_losses;  // RecordedEvents::Losses, once LoadEvents was called
 };
 
 // Returns whether the directory is one.
 bool IsEventRecording(const std::filesystem::path& directory);
-// Profiles that cannot be read are left out.
+// Profiles that cannot be read are left out, and are in the damages.
 Result<EventRecording> OpenEventRecording(const std::string& directory);
 
 struct RecordedEvents {
@@ -36,12 +38,17 @@ struct RecordedEvents {
   ContextNames names;
   std::map<uint32_t, JvmEvents> jvms;  // by process
   std::vector<Mark> marks = {};
+  // What could not be read of the profiles, which name the calling contexts.
+  std::vector<std::string> profile_damages;
 
+  // Returns what is missing, for the user.
+  std::vector<std::string> Losses() const;
   // Returns the name of a thread, or of what woke one, for people.
   std::string ThreadName(uint32_t thread) const;
 };
 
-// Loads the events, which refer to the profiles. Fails with kWrongUse if there are none.
+// Loads the events, which refer to the profiles; what is missing becomes their event_losses. Fails
+// with kWrongUse if there are none.
 Result<RecordedEvents> LoadEvents(Source& source);
 Result<RecordedEvents> LoadEvents(EventRecording& recording);
 

@@ -11,6 +11,7 @@
 #include "events/read/clock.h"
 #include "events/read/trace.h"
 #include "model/events/kernel_records.h"
+#include "profile/files/layout.h"
 
 namespace jprof::model {
 namespace {
@@ -19,7 +20,10 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kMostDecision = 100'000;    // ns from a decision to the dispatch
 constexpr uint64_t kClockWindow = 20'000'000;  // ns in which two clocks go alike
-constexpr std::string_view kFolder = "events/kernel";
+
+fs::path FolderIn(const std::string& directory) {
+  return fs::path(directory) / profile::kEventsFolder / profile::kKernelFolder;
+}
 
 // What a thread id meant from a time on.
 struct Life {
@@ -294,15 +298,18 @@ std::vector<bool> Stretches::ThreadsBelow(uint32_t process) const {
 
 bool HasKernelEvents(const std::string& directory) {
   std::error_code ignored;
-  return fs::exists(fs::path(directory) / kFolder / "metadata", ignored);
+  return fs::is_directory(FolderIn(directory), ignored);
 }
 
 Result<Stretches> LoadStretches(const std::string& directory) {
-  const std::string folder = (fs::path(directory) / kFolder).string();
+  const std::string folder = FolderIn(directory).string();
   auto trace = events::OpenTrace(folder);
   if (!trace) return std::unexpected(trace.error());
   KernelRecords records = ReadKernelRecords(*trace);
   if (records.first > records.last) return Fail("{}: has no events of the kernel", folder);
+  if (records.misdated != 0)
+    Complain(trace->damages, fmt::format("{}: {} records have times far from those of the others",
+                                         folder, records.misdated));
   const events::TraceMetadata clock = events::ReadMetadata(folder);
   Stretches loaded = Loader(std::move(records), clock.counters).Load(clock);
   loaded.lost = trace->discarded;

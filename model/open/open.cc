@@ -199,6 +199,18 @@ Result<RecordedEvents> LoadEvents(Input& input) {
       input);
 }
 
+std::vector<std::string> EventLosses(const Input& input) {
+  return std::visit(
+      [](const auto& opened) -> std::vector<std::string> {
+        if constexpr (requires { opened.event_losses; }) {
+          return opened.event_losses;
+        } else {
+          return {};
+        }
+      },
+      input);
+}
+
 bool HasContexts(const Input& input) {
   const InputKind kind = KindOf(input);
   return kind != InputKind::kTicks && kind != InputKind::kEvents && !IsTraceOfEvents(input);

@@ -104,6 +104,9 @@ bool HasEvents(const Input& input);
 // Loads these events, which refer to `input`. Fails with kWrongUse if there are none.
 Result<RecordedEvents> LoadEvents(Input& input);
 
+// Returns what was missing in the events when they were loaded, for the user.
+std::vector<std::string> EventLosses(const Input& input);
+
 // Returns whether the kind of recording has a tree of calls.
 bool HasContexts(const Input& input);
 // Returns the contexts of what was opened. Fails if it has none, or none with these options.

@@ -32,6 +32,8 @@ struct Source {
   std::string refitted;  // what it was refitted to (model/combined/refit.h); empty if it was not
   ProductionTimes production = {};                 // empty unless the profile is combined
   std::optional<profile::MergedMeta> merged = {};  // what it was merged from
+  // RecordedEvents::Losses of the events beside it, once LoadEvents was called.
+  std::vector<std::string> event_losses = {};
 };
 
 // Returns the end of a message about what the profile lacks: its first damage, which is the likely

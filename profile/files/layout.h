@@ -16,6 +16,7 @@
 //   calibration.json  the table that the profile is corrected with, if there was one
 //   merged.json       the list of inputs of a merged profile
 //   spread            how the inputs of a merged profile differ, for each context
+//   events            a folder of traces, if events over time were recorded (docs/TIMELINE.md)
 //
 // All integers are little-endian. The profiled process maps the files (except the JSON files and
 // trace.zst) and writes them in place: a killed program loses nothing that it counted. Mapped files
@@ -48,8 +49,13 @@ inline constexpr char kJitLogFile[] = "jitlog";
 inline constexpr char kCalibrationFile[] = "calibration.json";
 inline constexpr char kMergedFile[] = "merged.json";  // the inputs of a merged profile
 inline constexpr char kSpreadFile[] = "spread";       // how they differ (spread.h)
-// The folder in which each program that writes events has one of its own.
-inline constexpr char kProgramEvents[] = "events/programs";
+
+// The folder of events over time, which has recording.json (recording_meta.h) and the folders of
+// traces in Common Trace Format: two, and in `programs` one of each program that wrote events.
+inline constexpr char kEventsFolder[] = "events";
+inline constexpr char kKernelFolder[] = "kernel";
+inline constexpr char kJvmFolder[] = "jvm";
+inline constexpr char kProgramsFolder[] = "programs";
 
 // The number of a method in the profile, which is its place in the file of names.
 enum class MethodId : uint32_t {};

@@ -26,8 +26,8 @@ int Write(const std::string& path, std::string_view text) {
 
 }  // namespace
 
-Result<void> WriteWholeFile(const std::string& path, std::string_view text) {
-  const std::string temporary = path + ".tmp";
+Result<void> WriteWholeFile(const std::string& path, std::string_view text, std::string temporary) {
+  if (temporary.empty()) temporary = path + ".tmp";
   int error = Write(temporary, text);
   if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
   if (error == 0) return {};

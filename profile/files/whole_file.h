@@ -8,8 +8,9 @@
 
 namespace jprof::profile {
 
-// Writes PATH.tmp and renames it to `path`, replacing an existing file. If it fails, nothing
-// is changed.
-Result<void> WriteWholeFile(const std::string& path, std::string_view text);
+// Writes PATH.tmp, or the file `temporary` in the same folder, and renames it to `path`, replacing
+// an existing file. If it fails, nothing is changed.
+Result<void> WriteWholeFile(const std::string& path, std::string_view text,
+                            std::string temporary = {});
 
 }  // namespace jprof::profile

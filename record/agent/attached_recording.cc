@@ -1,21 +1,19 @@
 #include "record/agent/attached_recording.h"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <signal.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
 #include "common/errno_text.h"
-#include "common/monotonic.h"
 #include "common/procfs.h"
 #include "options/java_program.h"
 #include "record/agent/recording_plan.h"
 #include "record/attach/attached_agent.h"
 #include "record/place/profile_place.h"
 #include "record/place/recording_summary.h"
+#include "record/run/await_end.h"
 #include "record/run/interruption.h"
 #include "record/run/print_error.h"
 
@@ -23,9 +21,6 @@ namespace jprof::record {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int64_t kNanos = 1'000'000'000;
-constexpr int kLongestPause = 200;  // ms, in which a signal may be missed
 
 std::string DurationText(uint64_t seconds) {
   return seconds == 0 ? "; Ctrl-C ends the recording, not the program"
@@ -35,17 +30,6 @@ std::string DurationText(uint64_t seconds) {
 // Does not throw if the terminal is gone, because the agent has to be detached.
 void PrintNote(const std::string& text) { std::fputs(("jprof: " + text + "\n").c_str(), stderr); }
 
-// Waits for the end of the time, a signal to this process or the end of the JVM.
-void Await(const AttachTarget& target, uint64_t seconds) {
-  const int64_t end = MonotonicNanos() + static_cast<int64_t>(seconds) * kNanos;
-  while (Interruption::Number() == 0 && !target.Ended()) {
-    const int64_t left = seconds == 0 ? kNanos : end - MonotonicNanos();
-    if (left <= 0) return;
-    pollfd ended = {target.process.get(), POLLIN, 0};
-    poll(&ended, 1, static_cast<int>(std::min<int64_t>(left / 1'000'000 + 1, kLongestPause)));
-  }
-}
-
 // Records from the attachment until the profile is complete. Requires an Interruption.
 Result<void> Attached(AttachTarget target, const AttachPlan& plan, uint64_t seconds) {
   const uint32_t pid = target.pid;
@@ -54,7 +38,7 @@ Result<void> Attached(AttachTarget target, const AttachPlan& plan, uint64_t seco
   if (!attached) return std::unexpected(attached.error());
   for (const std::string& note : attached->notes()) PrintNote(note);
   PrintNote(fmt::format("recording process {}{}", pid, DurationText(seconds)));
-  Await(attached->target(), seconds);
+  AwaitEnd(attached->target().process.get(), seconds);
   if (attached->target().Ended())
     PrintNote(fmt::format("process {} has ended; the profile is complete up to its end", pid));
   return attached->Detach();

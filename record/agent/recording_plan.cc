@@ -13,6 +13,7 @@
 #include "options/tool_options.h"
 #include "ptm/cpu_sampler.h"
 #include "record/place/memory_caps.h"
+#include "record/place/place_claim.h"
 #include "record/place/profile_place.h"
 #include "record/run/installation.h"
 #include "record/run/interrupt_cost.h"
@@ -134,7 +135,7 @@ Result<RecordingPlan> PlanRecording(const TypedOptions& typed,
   if (const auto limited = Limit(*resolved, typed.force); !limited)
     return std::unexpected(limited.error());
   if (!inside) {
-    const auto directory = PreparePlace(options.out, typed.force);
+    const auto directory = PrepareUnclaimed(options.out, typed.force);
     if (!directory) return std::unexpected(directory.error());
     options.out = directory->string();
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "options/java_program.h"
+#include "record/place/place_claim.h"
 #include "record/place/profile_place.h"
 
 namespace jprof::record {
@@ -119,7 +120,7 @@ Result<RunSequence> PlanRuns(const SequenceRequest& request,
   RunSequence sequence = {.out = *std::move(out), .begins_with_both = request.runs == kAutoRuns};
   if (auto added = AddRuns(sequence, *runs, request, *counted, command); !added)
     return std::unexpected(added.error());
-  const auto place = PreparePlace(sequence.out, request.typed.force);
+  const auto place = PrepareUnclaimed(sequence.out, request.typed.force);
   if (!place) return std::unexpected(place.error());
   if (auto made = MakePlace(sequence.out); !made) return std::unexpected(made.error());
   return sequence;

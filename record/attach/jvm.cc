@@ -70,6 +70,11 @@ JvmMappings FindMappings(const std::vector<procfs::Mapping>& maps, std::string_v
   return found;
 }
 
+bool IsJvm(uint32_t pid) {
+  const auto maps = procfs::ReadMaps(pid);
+  return maps && !FindMappings(*maps, RootOf(pid)).libjvm.empty();
+}
+
 std::vector<Jvm> RunningJvms() {
   std::vector<Jvm> jvms;
   for (const uint32_t pid : procfs::Processes()) {

@@ -27,6 +27,9 @@ struct JvmMappings {
 // Finds them in `maps`, whose paths begin with `root`, the process's root directory.
 JvmMappings FindMappings(const std::vector<procfs::Mapping>& maps, std::string_view root = "/");
 
+// Returns whether a process has mapped a JVM; false also if its memory map cannot be read.
+bool IsJvm(uint32_t pid);
+
 struct Jvm {
   uint32_t pid = 0;
   uid_t user = 0;

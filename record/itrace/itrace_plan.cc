@@ -11,6 +11,7 @@
 #include "options/java_program.h"
 #include "record/attach/jvm.h"
 #include "record/attach/logged_jvms.h"
+#include "record/place/place_claim.h"
 #include "record/place/profile_place.h"
 #include "record/run/installation.h"
 #include "record/run/no_process.h"
@@ -26,7 +27,7 @@ Result<void> CheckItrace(const ItraceRequest& r, const std::vector<std::string>&
   if (r.pid == 0 && command.empty())
     return WrongUse("nothing to trace: give -p PID, or a command after --");
   if (r.pid != 0 && !command.empty()) return WrongUse("give either -p or a command, not both");
-  if (r.pid != 0 && !procfs::Exists(r.pid)) return NoProcess(r.pid, errno);
+  if (r.pid != 0 && !procfs::Runs(r.pid)) return NoProcess(r.pid, errno);
   if (r.pid == static_cast<uint32_t>(getpid())) return WrongUse("jprof cannot trace itself");
   if (r.tid != 0 && r.pid == 0) return WrongUse("--tid requires -p");
   if (!r.function.empty() && (!r.from.empty() || !r.to.empty()))
@@ -122,8 +123,8 @@ Result<ItracePlan> PlanItrace(const ItraceRequest& request,
     const auto words = command.empty() ? procfs::CommandLine(request.pid) : command;
     const std::string name =
         words.empty() ? fmt::format("{}", request.pid) : options::ProfileName(words);
-    const auto place =
-        PreparePlace(request.out.empty() ? FreeItracePlace(name) : fs::path(request.out), false);
+    const auto place = PrepareUnclaimed(
+        request.out.empty() ? FreeItracePlace(name) : fs::path(request.out), false);
     if (!place) return std::unexpected(place.error());
     plan.out = *place;
   }

@@ -1,5 +1,5 @@
-// Records kernel events for a profile: to a folder beside it, because the agent makes the profile's
-// directory, and at the end to its folder `events`.
+// Records kernel events for a profile: to the folder beside it that claims its place, because the
+// agent makes the profile's directory, and at the end to its folder `events`.
 #pragma once
 
 #include <cstdint>
@@ -11,30 +11,27 @@
 #include "common/result.h"
 #include "profile/files/recording_meta.h"
 #include "record/kernel/kernel_recording.h"
+#include "record/place/place_claim.h"
 
 namespace jprof::record {
 
 class EventFolder {
  public:
-  // Begins to record. Calling contexts are those of processes with the agent `library`.
+  // Begins to record. Requires an absolute path and an Interruption, so that no signal ends this
+  // process with the folder beside the place. Fails if one came meanwhile. Calling contexts are
+  // those of processes with the agent `library`.
   static Result<EventFolder> Begin(const std::filesystem::path& place, KernelEventsOptions options,
                                    const std::string& library, const TraceLimit& limit = {});
 
-  EventFolder(EventFolder&& other) noexcept
-      : place_(std::move(other.place_)),
-        beside_(std::exchange(other.beside_, {})),
-        recording_(std::move(other.recording_)),
-        meta_(std::move(other.meta_)),
-        failed_(other.failed_) {}
-  EventFolder& operator=(EventFolder&&) = delete;
-  // Removes what was recorded, unless End has moved it.
-  ~EventFolder();
+  // The destructor removes what was recorded, unless End has moved it.
 
   // Names the program; its process and those that it makes are the targets from now on.
   void SetProgram(uint32_t process);
+  // Does the same at the first call, and passes a signal on that came before the program could get
+  // it. Is called while the program runs.
+  void Observe(uint32_t process);
   // Returns whether a part could not be written, once it has ended.
   bool failed() const { return failed_; }
-  bool has_program() const { return meta_.process != 0; }
 
   // Ends the recording and moves it into the place, which is made if it does not exist. Returns
   // what to print: what was recorded and what was lost. Fails if it cannot be moved; the message
@@ -42,10 +39,11 @@ class EventFolder {
   Result<std::vector<std::string>> End(const std::string& command);
 
  private:
-  EventFolder(std::filesystem::path place, std::filesystem::path beside, KernelRecording recording)
-      : place_(std::move(place)), beside_(std::move(beside)), recording_(std::move(recording)) {}
+  EventFolder(std::filesystem::path place, PlaceClaim claim, KernelRecording recording)
+      : place_(std::move(place)), claim_(std::move(claim)), recording_(std::move(recording)) {}
 
-  std::filesystem::path place_, beside_;  // the latter is empty once it is the place's
+  std::filesystem::path place_;
+  PlaceClaim claim_;
   KernelRecording recording_;
   profile::RecordingMeta meta_;
   bool failed_ = false;

@@ -3,7 +3,9 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include <fcntl.h>
 #include <kernel_events.skel.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -88,6 +90,8 @@ struct KernelEvents::State {
   }
 
   Result<void> Load(const KernelEventsOptions& options);
+  // Returns EMFILE if too few files may be open, and logs why; else 0.
+  int CheckOpenFiles(const KernelEventsOptions& options);
   // Opens the programs and loads them without those that are `refused`. Returns 0 or an errno.
   int TryLoad(const KernelEventsOptions& options, const btf* types,
               std::span<const char* const> refused);
@@ -99,6 +103,14 @@ struct KernelEvents::State {
 };
 
 namespace {
+
+// Returns whether so many more files can be open, about: descriptors have the lowest free number.
+// The limit is in `limit`.
+bool MayOpen(uint64_t files, rlimit& limit) {
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return true;
+  const Fd next(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0));
+  return next && static_cast<uint64_t>(next.get()) + files <= limit.rlim_cur;
+}
 
 // Returns why the programs cannot be loaded.
 std::string Reason(int error) {
@@ -140,6 +152,22 @@ void KernelEvents::State::Choose(const KernelEventsOptions& options, const btf* 
   }
 }
 
+// Fails before anything is loaded: the reasons that the kernel and libbpf give without descriptors
+// are misleading.
+int KernelEvents::State::CheckOpenFiles(const KernelEventsOptions& options) {
+  constexpr uint64_t kOthers = 32;  // maps, files that are written, pipes of the command
+  uint64_t files = kOthers + processors * (1 + options.counters.size());
+  bpf_program* program = nullptr;
+  bpf_object__for_each_program(program, programs->obj) {
+    if (bpf_program__autoload(program)) files += 2;  // the program and its link
+  }
+  rlimit limit;
+  if (MayOpen(files, limit)) return 0;
+  Log() = fmt::format("it takes {} files, and {} may be open; raise the limit with `ulimit -n`",
+                      files, limit.rlim_cur);
+  return EMFILE;
+}
+
 int KernelEvents::State::TryLoad(const KernelEventsOptions& options, const btf* types,
                                  std::span<const char* const> refused) {
   notes.clear();
@@ -155,6 +183,7 @@ int KernelEvents::State::TryLoad(const KernelEventsOptions& options, const btf* 
       std::min<uint32_t>(static_cast<uint32_t>(options.counters.size()), KERNEL_COUNTERS);
   bpf_map__set_max_entries(programs->maps.rings, processors);
   bpf_map__set_max_entries(programs->maps.counters, processors * KERNEL_COUNTERS);
+  if (const int failed = CheckOpenFiles(options); failed != 0) return failed;
   return std::abs(kernel_events__load(programs));
 }
 
@@ -169,10 +198,12 @@ Result<void> KernelEvents::State::Load(const KernelEventsOptions& options) {
   const std::span memory = kMemoryPrograms;
   int failed = TryLoad(options, types, {});
   for (const size_t first : {0u, 1u}) {
-    if (failed != 0 && options.memory) failed = TryLoad(options, types, memory.subspan(first, 1));
+    if (failed != 0 && failed != EMFILE && options.memory)
+      failed = TryLoad(options, types, memory.subspan(first, 1));
   }
-  if (failed != 0 && options.memory) failed = TryLoad(options, types, memory);
+  if (failed != 0 && failed != EMFILE && options.memory) failed = TryLoad(options, types, memory);
   btf__free(types);
+  if (failed == EMFILE) return Fail("the events of the kernel cannot be recorded: {}", Log());
   return failed == 0 ? Result<void>() : Fail("the kernel refuses programs: {}", Reason(failed));
 }
 

@@ -7,13 +7,13 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 
 #include "common/errno_text.h"
 #include "common/monotonic.h"
 #include "common/random.h"
 #include "events/runtime/ctf.h"
 #include "events/runtime/jprof-events.h"
+#include "profile/files/whole_file.h"
 
 namespace jprof::record {
 namespace {
@@ -24,19 +24,9 @@ constexpr uint64_t kPacketBytes = 1 << 20, kLeastPacketBytes = 4 << 10;
 constexpr uint64_t kPacketsOfShare = 4;  // so that wrapping removes a quarter at a time
 constexpr uint64_t kNanosPerSecond = 1'000'000'000;
 
-// Other programs find the whole file or none.
-Result<void> WriteFile(const fs::path& path, std::string_view text) {
-  const fs::path hidden = path.parent_path() / ".unfinished";
-  std::ofstream file(hidden, std::ios::binary);
-  file << text;
-  file.close();
-  std::error_code failed;
-  if (file) fs::rename(hidden, path, failed);
-  if (file && !failed) return {};
-  const std::string reason = failed ? failed.message() : ErrnoText();
-  std::error_code ignored;
-  fs::remove(hidden, ignored);
-  return Fail("cannot write {}: {}", path.string(), reason);
+// Readers of traces ignore hidden files.
+Result<void> Write(const fs::path& path, std::string_view text) {
+  return profile::WriteWholeFile(path, text, path.parent_path() / ".unfinished");
 }
 
 std::string UuidText(const uint8_t* uuid) {
@@ -83,10 +73,10 @@ Result<PacketWriter> PacketWriter::Create(const fs::path& directory, uint32_t pr
   if (failed) return Fail("cannot make {}: {}", directory.string(), failed.message());
   if (getentropy(writer.uuid_, sizeof writer.uuid_) != 0)
     return Fail("the kernel gives no random numbers: {}", ErrnoText());
-  if (auto written = WriteFile(directory / "specifications" / "kernel.xml", KERNEL_SPECIFICATION);
+  if (auto written = Write(directory / "specifications" / "kernel.xml", KERNEL_SPECIFICATION);
       !written)
     return std::unexpected(written.error());
-  if (auto written = WriteFile(directory / "metadata", Metadata(writer.uuid_, counters)); !written)
+  if (auto written = Write(directory / "metadata", Metadata(writer.uuid_, counters)); !written)
     return std::unexpected(written.error());
   return writer;
 }
@@ -152,7 +142,7 @@ Result<void> PacketWriter::WritePacket(uint32_t processor) {
   name.copy(head.thread_name, sizeof head.thread_name - 1);
   std::string packet(reinterpret_cast<const char*>(&head), sizeof head);
   packet += stream.bytes;
-  if (auto written = WriteFile(PathOf(processor, stream.number), packet); !written) {
+  if (auto written = Write(PathOf(processor, stream.number), packet); !written) {
     Drop(stream);
     return written;
   }

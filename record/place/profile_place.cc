@@ -13,8 +13,10 @@
 #include "common/errno_text.h"
 #include "common/private_file.h"
 #include "profile/files/file_list.h"
+#include "profile/files/layout.h"
 #include "profile/files/recording_meta.h"
 #include "profile/files/whole_file.h"
+#include "record/place/place_claim.h"
 #include "record/run/print_error.h"
 
 namespace jprof::record {
@@ -59,7 +61,7 @@ bool IsCombinedPlace(const fs::path& place) {
 
 bool HasEvents(const fs::path& place) {
   std::error_code ignored;
-  return fs::is_directory(place / "events", ignored);
+  return fs::is_directory(place / profile::kEventsFolder, ignored);
 }
 
 std::optional<PlaceKind> PlaceKindOf(const fs::path& place) {
@@ -73,13 +75,13 @@ std::optional<PlaceKind> PlaceKindOf(const fs::path& place) {
 bool MayContain(PlaceKind kind, std::string_view name) {
   switch (kind) {
     case PlaceKind::kProfile:
-      return name == "events";
+      return name == profile::kEventsFolder;
     case PlaceKind::kCombined:
       return IsRunName(name);
     case PlaceKind::kSeveral:
-      return IsJvmName(name) || name == "events";
+      return IsJvmName(name) || name == profile::kEventsFolder;
     case PlaceKind::kEvents:
-      return name == "kernel" || name == "jvm";
+      return name == profile::kKernelFolder || name == profile::kJvmFolder;
     case PlaceKind::kTrace:
       return name == "specifications" || name == "statistics";
     case PlaceKind::kTraceFolder:
@@ -113,7 +115,7 @@ bool MayContainFile(PlaceKind kind, std::string_view name) {
 PlaceKind KindInside(PlaceKind outer, const fs::path& place) {
   if (outer == PlaceKind::kEvents) return PlaceKind::kTrace;
   if (outer == PlaceKind::kTrace) return PlaceKind::kTraceFolder;
-  if (place.filename() == "events") return PlaceKind::kEvents;
+  if (place.filename() == profile::kEventsFolder) return PlaceKind::kEvents;
   const bool several =
       outer == PlaceKind::kCombined && !IsProfile(place) && !ProfilesAt(place).empty();
   return several ? PlaceKind::kSeveral : PlaceKind::kProfile;
@@ -145,8 +147,10 @@ Result<void> CheckRemovable(const fs::path& place, PlaceKind kind) {
                   place.string(), failed ? failed.message() : ErrnoText());
 }
 
+void RemoveAll(const fs::path& place, PlaceKind kind);
+
 // Requires that CheckRemovable has succeeded.
-void RemoveAll(const fs::path& place, PlaceKind kind) {
+void Empty(const fs::path& place, PlaceKind kind) {
   std::error_code failed;
   std::vector<fs::path> inside;
   for (const auto& entry : fs::directory_iterator(place, failed)) inside.push_back(entry.path());
@@ -155,6 +159,10 @@ void RemoveAll(const fs::path& place, PlaceKind kind) {
     if (MayContainFile(kind, name)) unlink(path.c_str());
     if (MayContain(kind, name)) RemoveAll(path, KindInside(kind, path));
   }
+}
+
+void RemoveAll(const fs::path& place, PlaceKind kind) {
+  Empty(place, kind);
   rmdir(place.c_str());
 }
 
@@ -200,27 +208,27 @@ Result<void> MakeRoom(const fs::path& place, bool force) {
   return kind ? Replace(place, *kind) : Result<void>();
 }
 
-// Returns the absolute path, without a slash at its end.
-Result<fs::path> Resolved(const fs::path& place) {
+}  // namespace
+
+Result<fs::path> ResolvedPlace(const fs::path& place) {
   std::error_code failed;
   fs::path absolute = fs::absolute(place, failed).lexically_normal();
   if (failed) return WrongUse("cannot resolve the path {}: {}", place.string(), failed.message());
   return absolute.has_filename() ? absolute : absolute.parent_path();  // DIR/
 }
 
-}  // namespace
-
 fs::path FreePlace(const std::string& name) {
   std::error_code ignored;
   fs::path place = name + ".jprof";
-  for (int number = 2; fs::exists(fs::symlink_status(place, ignored)); ++number) {
+  for (int number = 2; fs::exists(fs::symlink_status(place, ignored)) || !CheckUnclaimed(place);
+       ++number) {
     place = fmt::format("{}-{}.jprof", name, number);
   }
   return place;
 }
 
 Result<fs::path> PreparePlace(const fs::path& place, bool force) {
-  const auto absolute = Resolved(place);
+  const auto absolute = ResolvedPlace(place);
   if (!absolute) return absolute;
   if (auto room = MakeRoom(*absolute, force); !room) return std::unexpected(room.error());
   if (auto made = MakePlace(*absolute); !made) return std::unexpected(made.error());
@@ -229,7 +237,7 @@ Result<fs::path> PreparePlace(const fs::path& place, bool force) {
 }
 
 Result<void> CheckPlace(const fs::path& place, bool force) {
-  const auto absolute = Resolved(place);
+  const auto absolute = ResolvedPlace(place);
   if (!absolute) return std::unexpected(absolute.error());
   return CheckRoom(*absolute, force);
 }
@@ -272,6 +280,18 @@ std::vector<fs::path> ProfilesAt(const fs::path& place, std::error_code& failed)
   std::ranges::sort(profiles);
   return profiles;
 }
+
+Result<void> EmptyTrace(const fs::path& trace) {
+  auto removable = CheckRemovable(trace, PlaceKind::kTrace);
+  if (removable) Empty(trace, PlaceKind::kTrace);
+  return removable;
+}
+
+Result<void> CheckEvents(const fs::path& events) {
+  return CheckRemovable(events, PlaceKind::kEvents);
+}
+
+void RemoveEvents(const fs::path& events) { RemoveAll(events, PlaceKind::kEvents); }
 
 void RemoveProfile(const fs::path& profile) { RemoveAll(profile, PlaceKind::kProfile); }
 

@@ -12,6 +12,9 @@
 
 namespace jprof::record {
 
+// Returns the absolute path, without a slash at its end.
+Result<std::filesystem::path> ResolvedPlace(const std::filesystem::path& place);
+
 // Returns an unused name in the working directory: NAME.jprof, NAME-2.jprof, ...
 std::filesystem::path FreePlace(const std::string& name);
 
@@ -40,6 +43,15 @@ bool IsSeveral(const std::filesystem::path& directory);
 std::vector<std::filesystem::path> ProfilesAt(const std::filesystem::path& place,
                                               std::error_code& failed);
 std::vector<std::filesystem::path> ProfilesAt(const std::filesystem::path& place);
+
+// Removes the files of a trace of events, but not its folder. Fails with kWrongUse if anything else
+// is in it; nothing is removed then.
+Result<void> EmptyTrace(const std::filesystem::path& trace);
+
+// Fails with kWrongUse unless the folder has nothing but recorded events (docs/TIMELINE.md).
+Result<void> CheckEvents(const std::filesystem::path& events);
+// Removes such a folder.
+void RemoveEvents(const std::filesystem::path& events);
 
 // Removes the files of a profile and its directory.
 void RemoveProfile(const std::filesystem::path& profile);

@@ -37,6 +37,12 @@ Interruption::~Interruption() {
 
 int Interruption::Number() { return last_number; }
 
+int Interruption::TakeNumber() {
+  const int number = last_number;
+  last_number = 0;
+  return number;
+}
+
 void Interruption::PassTo(const HeldProgram& program) {
   if (last_number != 0 && only_to_us != 0) program.Signal(last_number);
   last_number = 0;

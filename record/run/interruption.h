@@ -16,7 +16,8 @@ class Interruption {
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
 
-  static int Number();  // the last signal, or 0 if none arrived
+  static int Number();      // the last signal, or 0 if none arrived
+  static int TakeNumber();  // the same, and clears it
   // Passes the last signal on if only this process received it, and clears it. A terminal sends the
   // signal to the program as well.
   static void PassTo(const HeldProgram& program);

@@ -172,7 +172,10 @@ Result<Outcome> Run(const Launch& launch, const Streams& streams, const ProcessO
   const SignalsBefore before = BlockSignals(signals);
   const int64_t start = MonotonicNanos();
   const pid_t program = fork();
-  if (program == 0) Execute(launch, before, report->write.get(), streams);
+  if (program == 0) {
+    ResetHandlers();
+    Execute(launch, before, report->write.get(), streams);
+  }
   int reason = program < 0 ? errno : 0;
   report->write.Reset();
   if (program > 0) reason = StartFailure(report->read);

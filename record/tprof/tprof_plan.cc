@@ -10,6 +10,7 @@
 #include "options/java_program.h"
 #include "ptm/names/event_name.h"
 #include "record/attach/logged_jvms.h"
+#include "record/place/place_claim.h"
 #include "record/place/profile_place.h"
 #include "record/run/installation.h"
 #include "record/run/interrupt_cost.h"
@@ -32,7 +33,7 @@ std::vector<uint32_t> OwnProcesses() {
 Result<void> CheckPids(const std::vector<uint32_t>& pids) {
   for (const uint32_t pid : pids) {
     const auto owner = procfs::Owner(pid);
-    if (!owner) return NoProcess(pid, errno);
+    if (!owner || !procfs::Runs(pid)) return NoProcess(pid, errno);
     if (geteuid() != 0 && *owner != geteuid()) {
       return WrongUse(
           "process {} belongs to another user: only root or a user with CAP_PERFMON can sample it",
@@ -139,8 +140,8 @@ Result<TprofPlan> PlanTprof(const TprofRequest& request, const std::vector<std::
                     .duration = request.duration,
                     .command = TargetText(request, command)};
   const std::string name = command.empty() ? "machine" : options::ProfileName(command);
-  const auto place =
-      PreparePlace(request.out.empty() ? FreePlace(name + "-tprof").string() : request.out, false);
+  const auto place = PrepareUnclaimed(
+      request.out.empty() ? FreePlace(name + "-tprof").string() : request.out, false);
   if (!place) return std::unexpected(place.error());
   plan.out = *place;
   if (!command.empty()) {

@@ -51,6 +51,7 @@ void EventsJson(const model::RecordedEvents& events, std::string_view report, Js
   json.Member("duration_ns", stretches.duration);
   json.Member("events", stretches.records);
   json.Member("lost", stretches.lost);
+  JsonQuality(QualityOf(events), json);
 }
 
 std::vector<bool> ProgramThreads(const model::RecordedEvents& events) {

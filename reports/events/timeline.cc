@@ -154,6 +154,15 @@ class TimelineReport {
     return std::string(NameOf(reasons_.Of(stretch)));
   }
 
+  // Returns the layout of a table of text below another one. `more` says what it leaves out.
+  Layout TableLayout(std::string more, bool is_prose) const {
+    return {.head = {.text = [](Output& out) { out.Text("\n"); }, .json = {}},
+            .tail = {.text = [more = std::move(more)](Output& out) { out.Text(more); }, .json = {}},
+            .width = options_.width,
+            .is_prose = is_prose,
+            .legend = options_.legend};
+  }
+
   // Returns "park 80 %, sleep 20 %".
   static std::string WaitsText(const model::ThreadSums& sums) {
     std::vector<std::pair<uint64_t, std::string_view>> parts;
@@ -185,12 +194,7 @@ class TimelineReport {
     const auto order = ThreadsByTime();
     const size_t shown =
         options_.fits_screen() ? std::min(kThreadsShown, order.size()) : order.size();
-    const Layout layout = {
-        .head = {.text = [](Output& out) { out.Text("\n"); }, .json = {}},
-        .tail = {.text = [&](Output& out) { out.Text(MoreText(order.size() - shown, "thread")); },
-                 .json = {}},
-        .width = options_.width,
-        .legend = options_.legend};
+    const Layout layout = TableLayout(MoreText(order.size() - shown, "thread"), false);
     const auto writer = EntryOf(options_.format).make(layout, out_);
     Columns<ThreadRow> columns(kPeople);
     AddThreadColumns(events_.stretches.counters, columns);
@@ -231,13 +235,7 @@ class TimelineReport {
     const auto groups = Waits();
     const size_t shown =
         options_.fits_screen() ? std::min(kWaitsShown, groups.size()) : groups.size();
-    const Layout layout = {
-        .head = {.text = [](Output& out) { out.Text("\n"); }, .json = {}},
-        .tail = {.text = [&](Output& out) { out.Text(MoreText(groups.size() - shown, "wait")); },
-                 .json = {}},
-        .width = options_.width,
-        .is_prose = true,
-        .legend = options_.legend};
+    const Layout layout = TableLayout(MoreText(groups.size() - shown, "wait"), true);
     const auto writer = EntryOf(options_.format).make(layout, out_);
     Columns<WaitRow> columns(kPeople);
     AddWaitColumns(columns);

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "profile/files/layout.h"
 #include "reports/report_list.h"
 
 namespace jprof::reports {
@@ -40,8 +41,12 @@ Result<void> WriteCtf(ExportInput& input, const std::string& path) {
     return WrongUse("{} has no events; record them with: jprof timeline -- CMD...",
                     input.directory());
   }
+  // The traces are copied as they are; loading them finds what is damaged.
+  if (const auto events = model::LoadEvents(input.input); !events)
+    return std::unexpected(events.error());
   std::error_code failed;
-  fs::copy(fs::path(input.directory()) / "events", path, fs::copy_options::recursive, failed);
+  fs::copy(fs::path(input.directory()) / profile::kEventsFolder, path, fs::copy_options::recursive,
+           failed);
   return failed ? Fail("cannot write {}: {}", path, failed.message()) : Result<void>();
 }
 
@@ -97,7 +102,7 @@ constexpr ExportFormat kExportFormats[] = {
     {"ctf", ".ctf", "a folder of traces in Common Trace Format, for babeltrace2 and Trace Compass",
      "babeltrace2 FILE", "every event of `jprof timeline`, of the kernel, the JVM and the program",
      "the names of calling contexts: they are numbers of nodes in the profile", true, true, nullptr,
-     WriteCtf},
+     WriteCtf, true},
 };
 
 }  // namespace
@@ -116,9 +121,11 @@ Result<void> CheckExportable(const ExportFormat& format, const ExportInput& inpu
   }
   if (has) return {};
   if (!format.of_timeline) {
+    const bool events = model::KindOf(input.input) == model::InputKind::kEvents;
     return WrongUse(
-        "{} is a trace, which has no call tree for {}; export it with --format perfetto or chrome",
-        input.directory(), format.name);
+        "{} is {}, which has no call tree for {}; export it with --format perfetto{} chrome{}",
+        input.directory(), events ? model::NameOf(model::InputKind::kEvents) : "a trace",
+        format.name, events ? "," : " or", events ? " or ctf" : "");
   }
   return WrongUse(
       "{} holds sums by context and no points in time, which {} needs; export it with --format "

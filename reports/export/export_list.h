@@ -29,8 +29,9 @@ struct ExportFormat {
   bool of_timeline;  // needs points in time; else needs a call tree
   // Fails if the profile does not have what the format needs.
   Result<void> (*write)(ExportInput& input, Output& out);
-  // Replaces `write`: writes the file `path` itself, which must not exist.
+  // Replaces `write`: writes the file or folder `path` itself, which must not exist.
   Result<void> (*write_file)(ExportInput& input, const std::string& path);
+  bool is_folder = false;
 };
 
 std::span<const ExportFormat> ExportFormats();

@@ -23,10 +23,18 @@ void AddGaps(const model::Stretches& stretches, std::vector<Fact>& facts) {
                             "events were lost. Utilisation counts this time as UNSEEN."});
 }
 
-}  // namespace
+void AddDamages(const std::vector<std::string>& damages, std::string_view means,
+                std::vector<Fact>& facts) {
+  for (const std::string& damage : damages) {
+    facts.push_back({.name = "damage",
+                     .value = 1,
+                     .severity = Severity::kMajor,
+                     .text = profile::CleanText(damage),
+                     .means = means});
+  }
+}
 
-Quality QualityOf(const model::RecordedEvents& events) {
-  Quality quality;
+std::vector<Fact> FactsOfEvents(const model::RecordedEvents& events) {
   std::vector<Fact> facts;
   const model::Stretches& stretches = events.stretches;
   if (stretches.lost != 0) {
@@ -38,18 +46,30 @@ Quality QualityOf(const model::RecordedEvents& events) {
                      .advice = "record fewer kinds of events"});
   }
   AddGaps(stretches, facts);
-  for (const std::string& damage : stretches.damages) {
-    facts.push_back({.name = "damage",
-                     .value = 1,
-                     .severity = Severity::kMajor,
-                     .text = profile::CleanText(damage),
-                     .means = "the events of this file are missing"});
-  }
+  AddDamages(stretches.damages, "What this file would say is missing.", facts);
   for (const std::string& note : events.meta.notes) {
     facts.push_back({.name = "note", .value = 1, .severity = Severity::kMinor, .text = note});
   }
+  return facts;
+}
+
+}  // namespace
+
+Quality QualityOf(const model::RecordedEvents& events) {
+  Quality quality;
+  std::vector<Fact> facts = FactsOfEvents(events);
+  AddDamages(events.profile_damages, "Calling contexts may have no names.", facts);
   quality.Add(std::move(facts));
   return quality;
+}
+
+void AddEvents(const Result<model::RecordedEvents>& events, Quality& quality) {
+  quality.Add(events ? FactsOfEvents(*events)
+                     : std::vector<Fact>{{.name = "damage",
+                                          .value = 1,
+                                          .severity = Severity::kSevere,
+                                          .text = profile::CleanText(events.error().message),
+                                          .means = "There is no timeline."}});
 }
 
 }  // namespace jprof::reports

@@ -26,7 +26,10 @@ Result<Quality> Load(model::Source& source) {
   if (source.reader.meta().is(Mode::kTrace)) return OfTrace(source);
   const auto forest = model::LoadForest(source, {});
   if (!forest) return std::unexpected(forest.error());
-  return QualityOf(source, *forest);
+  Quality quality = QualityOf(source, *forest);
+  if (model::HasKernelEvents(source.reader.directory()))
+    AddEvents(model::LoadEvents(source), quality);
+  return quality;
 }
 
 Result<Quality> Load(model::Combined& combined) {

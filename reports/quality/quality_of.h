@@ -18,6 +18,9 @@ Quality QualityOf(const model::Recording& recording, const model::TickTable& tab
 Quality QualityOf(const model::ArcRecording& arcs, const model::ArcTrace& trace);
 Quality QualityOf(const model::RecordedEvents& events);
 
+// Adds the facts of the events that were recorded beside a profile, without those of the profile.
+void AddEvents(const Result<model::RecordedEvents>& events, Quality& quality);
+
 // Loads what was opened and returns its facts. Fails if it cannot be read.
 Result<Quality> LoadQuality(model::Input& input);
 

@@ -81,10 +81,13 @@ json DescribeMetricOf(const Side& side) {
 }
 
 // Adds when the threads ran, if that was recorded, too. The page does without it if it is damaged.
-void AddRecordedStretches(model::Source& source, ViewNames& names, ViewData& data) {
+void AddRecordedStretches(model::Source& source, Quality& quality, ViewNames& names,
+                          ViewData& data) {
   if (!model::HasKernelEvents(source.reader.directory())) return;
   auto events = model::LoadEvents(source);
+  AddEvents(events, quality);
   if (events) {
+    for (const std::string& damage : events->stretches.damages) data.Loss("damaged: " + damage);
     AddStretches(*events, names, data);
   } else {
     data.Loss(events.error().message);
@@ -117,7 +120,6 @@ Result<ViewData> ViewOf(model::Source& source) {
   ViewData data("tree", source.reader.directory());
   DescribeRun(source, data);
   DescribeUncertainty(source, *forest, data);
-  DescribeQuality(QualityOf(source, *forest), data);
   ViewNames names;
   ViewTree tree(forest->metrics.size());
   AddRows(source, *forest, names, tree);
@@ -131,7 +133,9 @@ Result<ViewData> ViewOf(model::Source& source) {
     if (!locks) return std::unexpected(locks.error());
     AddLocks(*locks, names, data);
   }
-  AddRecordedStretches(source, names, data);
+  Quality quality = QualityOf(source, *forest);
+  AddRecordedStretches(source, quality, names, data);
+  DescribeQuality(quality, data);
   data["methods"] = data.AddNames(names.all());
   return data;
 }

@@ -1,19 +1,25 @@
 // Writes the seeds: small valid profiles, packed, for profile_fuzz; metadata for meta_fuzz; the
 // files of a recording for recording_fuzz; heap dumps for heap_fuzz; a specification and the files
-// of a trace for events_fuzz.
+// of a trace for events_fuzz; those of the kernel's trace for timeline_fuzz.
 #include <fcntl.h>
+#include <inttypes.h>
+#include <kernel_layout.h>
 #include <zstd.h>
 
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 
 #include "common/fd.h"
+#include "events/runtime/ctf.h"
+#include "events/runtime/jprof-events.h"
 #include "profile/files/layout.h"
 #include "profile/files/recording_meta.h"
 #include "profile/log/branch_log.h"
 #include "profile/log/jit_log.h"
 #include "profile/log/sample_log.h"
 #include "profile/merge/merge.h"
+#include "record/kernel/packet_writer.h"
 #include "tests/fuzz/packed_profile.h"
 #include "tests/unit/events/small_specification.h"
 #include "tests/unit/heap/dump_writer.h"
@@ -184,6 +190,60 @@ void SaveEvents(const std::filesystem::path& corpus) {
   std::ofstream(corpus / "statistics", std::ios::binary) << '\2' << statistics;
 }
 
+template <typename Layout>
+void AddRecord(record::PacketWriter& writer, uint64_t time, uint32_t id, Layout record,
+               size_t bytes = sizeof(Layout)) {
+  record.time = time;
+  record.id = id;
+  writer.Add(0, {reinterpret_cast<const char*>(&record), bytes});
+}
+
+// Two threads of process 7, of which one makes and wakes the other one, interrupts and calls.
+void SaveTimeline(const std::filesystem::path& corpus) {
+  const std::filesystem::path place = corpus / "trace.tmp";
+  std::filesystem::create_directories(place);
+  auto writer = record::PacketWriter::Create(place, 1, {"cycles"});
+  if (!writer) std::exit(1);
+  for (uint64_t round = 0; round < 3; ++round) {
+    const uint64_t time = 1000 + 1000 * round;
+    AddRecord(*writer, time, KERNEL_PROCESSOR_DISPATCH_ID,
+              kernel_processor_dispatch_layout{.previous_process = 7,
+                                               .previous_thread = round == 0 ? 0u : 8u,
+                                               .previous_state = 1,
+                                               .next_process = 7,
+                                               .next_thread = 7});
+    AddRecord(*writer, time + 50, KERNEL_CALLS_SYSTEM_CALL_BEGIN_ID,
+              kernel_calls_system_call_begin_layout{.process = 7, .thread = 7});
+    AddRecord(*writer, time + 60, KERNEL_CALLS_SYSTEM_CALL_END_ID,
+              kernel_calls_system_call_end_layout{.process = 7, .thread = 7});
+    if (round == 0)
+      AddRecord(
+          *writer, time + 70, KERNEL_THREADS_FORK_ID,
+          kernel_threads_fork_layout{.process = 7, .thread = 7, .new_process = 7, .new_thread = 8},
+          offsetof(kernel_threads_fork_layout, title) + 1);
+    AddRecord(*writer, time + 100, KERNEL_PROCESSOR_INTERRUPT_BEGIN_ID,
+              kernel_processor_interrupt_begin_layout{});
+    AddRecord(*writer, time + 120, KERNEL_PROCESSOR_INTERRUPT_END_ID,
+              kernel_processor_interrupt_end_layout{.duration = 20});
+    AddRecord(*writer, time + 150, KERNEL_THREADS_WAKEUP_ID,
+              kernel_threads_wakeup_layout{.woken_process = 7, .woken_thread = 8});
+    AddRecord(*writer, time + 500, KERNEL_PROCESSOR_DISPATCH_ID,
+              kernel_processor_dispatch_layout{.previous_process = 7,
+                                               .previous_thread = 7,
+                                               .previous_state = 2,
+                                               .next_process = 7,
+                                               .next_thread = 8,
+                                               .decided = time + 490});
+  }
+  if (!writer->Flush(0, 0, true)) std::exit(1);
+  const std::string packet = BytesOf(place / "processor-0-0");
+  std::ofstream(corpus / "records", std::ios::binary)
+      << '\0' << packet.substr(sizeof(jprof_events_packet));
+  std::ofstream(corpus / "packet", std::ios::binary) << '\1' << packet;
+  std::ofstream(corpus / "metadata", std::ios::binary) << '\2' << BytesOf(place / "metadata");
+  std::filesystem::remove_all(place);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -226,4 +286,5 @@ int main(int argc, char** argv) {
   Save(profiles, "live", live, false);
   SaveMerge(seeds / "merge");
   SaveEvents(seeds / "events");
+  SaveTimeline(seeds / "timeline");
 }

@@ -19,6 +19,7 @@
 #include "jprof/agent/vm/native_threads.h"
 #include "jprof/engine/woven.h"
 #include "jprof/setup/print_message.h"
+#include "profile/files/layout.h"
 
 namespace jprof::agent {
 namespace {
@@ -94,12 +95,12 @@ Result<void> EventTrace::AddCapabilities() const {
 
 // Another writer of events may have made the first folder.
 Result<void> EventTrace::OpenTrace(const std::string& directory) {
-  const std::string folder = directory + "/events";
+  const std::string folder = directory + "/" + profile::kEventsFolder;
   if (mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST)
     return Fail("no events: {}: {}", folder, ErrnoText());
   constexpr jprof_events_options kOptions = {
       .mode = JPROF_EVENTS_CONTINUOUS, .packet_bytes = 64 << 10, .packets = 0, .no_control = 1};
-  if (jprof_events_open((folder + "/jvm").c_str(), &kOptions) != 0)
+  if (jprof_events_open((folder + "/" + profile::kJvmFolder).c_str(), &kOptions) != 0)
     return Fail("no events: {}", jprof_events_error());
   return {};
 }

@@ -65,7 +65,10 @@ TEST_F(NoProcessTest, OnlyAProcessThatHasEndedDoesNotExist) {
             "cannot read /proc/" + number + ": Too many open files");
   EXPECT_EQ(NoProcess(pid(), EMFILE).error().kind, Error::Kind::kFailed);
   End();  // a zombie
-  EXPECT_EQ(NoProcess(pid(), ENOENT).error().message, "there is no process " + number);
+  EXPECT_EQ(NoProcess(pid(), ENOENT).error().message,
+            "there is no process " + number + " any more: it has ended, and its parent " +
+                std::to_string(getpid()) + " has not waited for it yet (a zombie)");
+  EXPECT_FALSE(FindTarget(pid()));
   const uint32_t ended = pid();
   Reap();
   EXPECT_EQ(NoProcess(ended, ENOENT, "look").error().message,

@@ -300,6 +300,35 @@ TEST(Stretches, AFileThatIsCutOffOrHasOtherBytesIsNamedAndTheRestIsRead) {
   EXPECT_EQ(of_eight, 50u);
 }
 
+TEST(Stretches, MetadataThatAreDamagedOrMissingAreDamage) {
+  const TemporaryDirectory directory("timeline");
+  Recorder recorder(directory.path().string(), 1);
+  recorder.Dispatch(0, 0, 0, 7, model::StopState::kRunnable);
+  recorder.Dispatch(0, 10, 7, 0, model::StopState::kDead);
+  recorder.Close();
+  const std::string place = directory.path().string(), metadata = place + "/events/kernel/metadata";
+  EXPECT_TRUE(model::LoadStretches(place)->damages.empty());
+  std::filesystem::resize_file(metadata, std::filesystem::file_size(metadata) / 2);
+  EXPECT_EQ(model::LoadStretches(place)->damages.size(), 1u);
+  std::filesystem::remove(metadata);
+  EXPECT_TRUE(model::HasKernelEvents(place));
+  EXPECT_EQ(model::LoadStretches(place)->damages.size(), 1u);
+}
+
+TEST(Stretches, ARecordWithATimeFarFromTheOthersIsDamage) {
+  const TemporaryDirectory directory("timeline");
+  Recorder recorder(directory.path().string(), 2);
+  recorder.Dispatch(0, 0, 0, 7, model::StopState::kRunnable);
+  recorder.Dispatch(0, 100, 7, 0, model::StopState::kDead);
+  recorder.Dispatch(1, uint64_t{1} << 60, 8, 0, model::StopState::kDead);
+  recorder.Close();
+  const auto loaded = model::LoadStretches(directory.path().string());
+  ASSERT_TRUE(loaded);
+  EXPECT_EQ(loaded->duration, 100u);
+  ASSERT_EQ(loaded->damages.size(), 1u);
+  EXPECT_NE(loaded->damages[0].find("1 records have times far"), std::string::npos);
+}
+
 TEST(Stretches, WrapKeepsTheNewestPackets) {
   const TemporaryDirectory directory("timeline");
   auto writer =
