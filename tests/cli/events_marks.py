@@ -104,7 +104,7 @@ class Marks(unittest.TestCase):
     def test_threads_open_one_trace_and_lose_no_mark(self):
         self.mark("threads")
         trace = self.only_trace()
-        self.assertTrue(self.is_complete(trace, 8 * 5000))
+        self.assertTrue(self.is_complete(trace, 24 * 5000))
         self.assertEqual(set(texts(trace)), {"of a thread"})
 
     def test_children_have_traces_of_their_own(self):

@@ -16,18 +16,25 @@ static void say(const char* text) {
 
 static pthread_barrier_t barrier;
 
-static void* mark_often(void* unused) {
+// The first threads begin at the same time, the others while the trace is being opened.
+static void* mark_often(void* delay) {
   pthread_barrier_wait(&barrier);
+  nanosleep(delay, NULL);
   for (int i = 0; i < 5000; ++i)
     if (jprof_mark("of a thread") != 0) exit(3);
-  return unused;
+  return NULL;
 }
 
 static void threads(void) {
-  pthread_t thread[8];
-  pthread_barrier_init(&barrier, NULL, 8);
-  for (int i = 0; i < 8; ++i) pthread_create(thread + i, NULL, mark_often, NULL);
-  for (int i = 0; i < 8; ++i) pthread_join(thread[i], NULL);
+  enum { kThreads = 24 };
+  pthread_t thread[kThreads];
+  struct timespec delays[kThreads];
+  pthread_barrier_init(&barrier, NULL, kThreads);
+  for (int i = 0; i < kThreads; ++i) {
+    delays[i] = (struct timespec){0, i < 4 ? 0 : i * 500000};
+    pthread_create(thread + i, NULL, mark_often, delays + i);
+  }
+  for (int i = 0; i < kThreads; ++i) pthread_join(thread[i], NULL);
 }
 
 // Each process marks after it has forked, and prints its generation and id.
