@@ -297,6 +297,13 @@ static void log_record(const jprof_events_event* event, unsigned char* bytes, si
   jprof_events_commit(&record);
 }
 
+uint64_t jprof_events_key(const char* text) {
+  uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  for (int i = 0; text != NULL && i < JPROF_EVENTS_TEXT_BYTES && text[i] != 0; ++i)
+    hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+  return hash;
+}
+
 void jprof_events_deliver(const jprof_events_event* event, unsigned char* bytes, size_t size,
                           uint64_t key) {
   if (jprof_events_self.busy) return jprof_events_discard();

@@ -50,6 +50,7 @@ enum { JPROF_EVENTS_NEVER, JPROF_EVENTS_OPEN, JPROF_EVENTS_CLOSED };
 
 typedef struct {
   _Atomic int open;         /* one of the above */
+  _Atomic int first_mark;   /* 1: it has been made, and opens no trace any more */
   char directory[PATH_MAX]; /* absolute */
   jprof_events_mode mode;
   uint32_t packet_bytes, packets;
@@ -66,6 +67,11 @@ extern pthread_mutex_t jprof_events_lock;
 extern uint32_t jprof_events_epoch; /* the number of resets + 1; guarded by the same */
 
 jprof_events_time jprof_events_now(void);
+
+/* What jprof_events_open does. Requires the lock. */
+int jprof_events_open_locked(const char* directory, const jprof_events_options* options);
+/* Sets the error text of the calling thread to one that is never freed. */
+void jprof_events_set_error(const char* text);
 
 /* Writes metadata, specifications and the names of statistics. Requires the lock. Returns 0, or -1
  * with errno. */

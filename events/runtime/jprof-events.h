@@ -5,10 +5,10 @@
  * the program calls. It tests one byte while the event is off. The program, or whoever starts it,
  * opens a trace once and chooses a level for each event.
  *
- * Events may be written by any thread and by signal handlers: an event of a handler that interrupts
- * the writing of another one is discarded and counted. The other functions may be called by any
- * thread, but not by handlers. No function ends the program, prints, or takes a lock while it
- * writes an event. */
+ * Events and, while a trace is open, marks may be written by any thread and by signal handlers: an
+ * event of a handler that interrupts the writing of another one is discarded and counted. The other
+ * functions may be called by any thread, but not by handlers. No function ends the program, prints,
+ * or takes a lock while it writes an event. */
 #ifndef JPROF_EVENTS_H
 #define JPROF_EVENTS_H
 
@@ -41,9 +41,10 @@ typedef struct {
   uint8_t no_control;    /* 1: there is no thread that serves `jprof ctl` */
 } jprof_events_options;
 
-/* Creates the directory of a trace, and sets each event to the level of its specification. Null
- * options are all 0. A process can open one trace in its life; a child that it forks can open
- * another one, and has all events off until then. Returns 0, or -1 and sets the error text. */
+/* Creates the directory of a trace, and sets each event to the level of its specification. A null
+ * directory is that of this process in the folder $JPROF_EVENTS_FOLDER. Null options are all 0. A
+ * process can open one trace in its life; a child that it forks can open another one, and has all
+ * events off until then. Returns 0, or -1 and sets the error text. */
 JPROF_EVENTS_API int jprof_events_open(const char* directory, const jprof_events_options* options);
 
 /* Sets all events to the level off and completes the metadata. A trace that was not closed, of a
@@ -58,8 +59,13 @@ JPROF_EVENTS_API int jprof_events_set_level(const char* pattern, int level);
 /* Begins all statistics again from 0. */
 JPROF_EVENTS_API void jprof_events_reset(void);
 
-/* The error of the calling thread's last call of jprof_events_open or jprof_events_set_level; ""
- * if it succeeded. Valid until the next call. */
+/* Writes the event process::marks::mark, whose text is cut off after 255 bytes. If no trace was
+ * opened, the first call in a process opens that of a null directory, in the mode continuous, until
+ * the process exits. Returns 0, or -1 and sets the error text if no trace is open. */
+JPROF_EVENTS_API int jprof_mark(const char* text);
+
+/* The error of the calling thread's last call of jprof_events_open or jprof_events_set_level, or of
+ * a jprof_mark that failed since; "" if there is none. Valid until the next call. */
 JPROF_EVENTS_API const char* jprof_events_error(void);
 
 /* The number of events of all threads that found no room or interrupted another one. */
@@ -226,6 +232,8 @@ JPROF_EVENTS_API void jprof_events_widen(jprof_events_statistics* to, int64_t va
 /* Logs a record, if the level says so, and calls the consumers. Writes time and id into it. */
 JPROF_EVENTS_API void jprof_events_deliver(const jprof_events_event* event, unsigned char* bytes,
                                            size_t size, uint64_t key);
+/* Returns a number for a text that two events of a pair have in common. */
+JPROF_EVENTS_API uint64_t jprof_events_key(const char* text);
 
 #define JPROF_EVENTS_LEVEL(event) __atomic_load_n(&(event).level, __ATOMIC_RELAXED)
 #define JPROF_EVENTS_LIKELY(condition) __builtin_expect(!!(condition), 1)
@@ -303,14 +311,6 @@ static inline void jprof_events_commit(const jprof_events_record* record) {
   __atomic_store_n(&packet->timestamp_end, record->time, __ATOMIC_RELEASE);
   __atomic_store_n(&packet->content_size, bytes * 8, __ATOMIC_RELEASE);
   jprof_events_set_busy(0);
-}
-
-/* Returns a number for a text that two events of a pair have in common. */
-static inline uint64_t jprof_events_key(const char* text) {
-  uint64_t hash = UINT64_C(0xcbf29ce484222325);
-  for (int i = 0; text != NULL && i < JPROF_EVENTS_TEXT_BYTES && text[i] != 0; ++i)
-    hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-  return hash;
 }
 
 /* Returns the bucket of a value. Wrong for x86 processors without lzcnt, before 2013: they call

@@ -18,19 +18,26 @@ jprof_events_provider* jprof_events_providers;
 uint32_t jprof_events_registered;
 pthread_mutex_t jprof_events_lock = PTHREAD_MUTEX_INITIALIZER;
 
+static const char kFolder[] = "JPROF_EVENTS_FOLDER";  // the variable
+
+static __thread const char* last_error;
 // Allocated, because a library that is loaded at run time has little thread-local storage.
-static __thread char* last_error;
+static __thread char* own_error;
 
 const char* jprof_events_error(void) { return last_error == NULL ? "" : last_error; }
 
+void jprof_events_set_error(const char* text) { last_error = text; }
+
 static void forget_error(void) {
-  free(last_error);
   last_error = NULL;
+  free(own_error);
+  own_error = NULL;
 }
 
 static int fail(const char* what, const char* why) {
   forget_error();
-  if (asprintf(&last_error, "%s: %s", what, why) < 0) last_error = NULL;
+  if (asprintf(&own_error, "%s: %s", what, why) < 0) own_error = NULL;
+  last_error = own_error == NULL ? "not enough memory" : own_error;
   return -1;
 }
 
@@ -114,10 +121,28 @@ static int check_options(const jprof_events_options* options) {
   return 0;
 }
 
+// Makes the directory of this process in the folder that the environment names. Another process, or
+// another program of the same one, may have used the number before.
+static int make_own_directory(char* path, size_t size) {
+  const char* folder = secure_getenv(kFolder);
+  if (folder == NULL || folder[0] == 0) return fail(kFolder, "is not set, and no trace is open");
+  for (int used = 0; used < 100; ++used) {
+    snprintf(path, size, used == 0 ? "%s/%ld" : "%s/%ld-%d", folder, (long)getpid(), used);
+    if (mkdir(path, 0777) == 0) return 0;
+    if (errno != EEXIST) break;
+  }
+  return fail(path, strerror(errno));
+}
+
 static int make_directories(const char* directory) {
   jprof_events_trace* trace = &jprof_events_the_trace;
-  if (mkdir(directory, 0777) != 0) return fail(directory, strerror(errno));
-  char absolute[PATH_MAX], path[PATH_MAX + 128];
+  char own[PATH_MAX + 128], absolute[PATH_MAX], path[PATH_MAX + 128];
+  if (directory == NULL) {
+    if (make_own_directory(own, sizeof own) != 0) return -1;
+    directory = own;
+  } else if (mkdir(directory, 0777) != 0) {
+    return fail(directory, strerror(errno));
+  }
   if (realpath(directory, absolute) == NULL) return fail(directory, strerror(errno));
   strcpy(trace->directory, absolute);
   static const char* const kFolders[] = {"statistics", "specifications"};
@@ -139,38 +164,40 @@ static void in_child(void) {
   atomic_store(&jprof_events_the_trace.next_writer, 0);
   atomic_store(&jprof_events_the_trace.writers, NULL);
   atomic_store(&jprof_events_the_trace.open, JPROF_EVENTS_NEVER);
+  atomic_store(&jprof_events_the_trace.first_mark, 0);
   pthread_mutex_init(&jprof_events_lock, NULL);
 }
 
-static int open_locked(const char* directory, const jprof_events_options* options) {
+int jprof_events_open_locked(const char* directory, const jprof_events_options* options) {
   static int has_child_handler;
   const jprof_events_options defaults = {JPROF_EVENTS_NORMAL, 0, 0, 0};
+  const char* named = directory == NULL ? kFolder : directory;
+  forget_error();
   if (options == NULL) options = &defaults;
   if (atomic_load(&jprof_events_the_trace.open) != JPROF_EVENTS_NEVER)
-    return fail(directory, "this process has opened a trace before; it can open one");
+    return fail(named, "this process has opened a trace before; it can open one");
   if (check_options(options) != 0) return -1;
   if (!has_child_handler && pthread_atfork(NULL, NULL, in_child) != 0)
-    return fail(directory, "not enough memory");
+    return fail(named, "not enough memory");
   has_child_handler = 1;
-  if (jprof_events_at_thread_end() != 0) return fail(directory, "too many keys of threads");
+  if (jprof_events_at_thread_end() != 0) return fail(named, "too many keys of threads");
   if (make_directories(directory) != 0) return -1;
   jprof_events_trace* trace = &jprof_events_the_trace;
   if (getrandom(trace->uuid, sizeof trace->uuid, 0) != sizeof trace->uuid)
-    return fail(directory, "no random numbers");
+    return fail(named, "no random numbers");
   trace->uuid[6] = (uint8_t)((trace->uuid[6] & 0x0f) | 0x40);  // RFC 4122: version 4
   trace->uuid[8] = (uint8_t)((trace->uuid[8] & 0x3f) | 0x80);
   trace->begin = jprof_events_now();
-  if (jprof_events_write_metadata() != 0) return fail(directory, strerror(errno));
+  if (jprof_events_write_metadata() != 0) return fail(named, strerror(errno));
+  set_all_levels(NULL, -1);  // before: who finds the trace open writes events
   atomic_store(&trace->open, JPROF_EVENTS_OPEN);
-  set_all_levels(NULL, -1);
   if (!options->no_control) jprof_events_begin_control();
   return 0;
 }
 
 int jprof_events_open(const char* directory, const jprof_events_options* options) {
-  forget_error();
   pthread_mutex_lock(&jprof_events_lock);
-  const int opened = open_locked(directory, options);
+  const int opened = jprof_events_open_locked(directory, options);
   pthread_mutex_unlock(&jprof_events_lock);
   return opened;
 }

@@ -44,7 +44,7 @@ class Events(Programs):
 
     def test_own_specifications_generate_code_that_compiles(self):
         folder = self.path("own")
-        for name in ("kernel", "threads", "jvm"):
+        for name in ("kernel", "threads", "jvm", "marks"):
             spec = os.path.join(ROOT, "events", "spec", name + ".xml")
             run(JPROF, "events", "generate", spec, "--language", "c++", "--out", folder)
             source = self.write(f"{name}.cpp", f'#include "own/{name}_events.hpp"\n')
@@ -251,10 +251,11 @@ class Events(Programs):
         if shutil.which("javac") is None or not os.path.exists(JAR):
             self.skipTest("a JDK with javac is not installed")
         classes = self.path("classes")
-        for name in ("kernel", "threads", "jvm"):
+        for name in ("kernel", "threads", "jvm", "marks"):
             spec = os.path.join(ROOT, "events", "spec", name + ".xml")
             run(JPROF, "events", "generate", spec, "--language", "java", "--out", self.folder)
-        stubs = [self.path(name + "Events.java") for name in ("Shop", "Kernel", "Threads", "Jvm")]
+        stubs = [self.path(name + "Events.java") for name in ("Shop", "Kernel", "Threads", "Jvm",
+                                                          "Marks")]
         run("javac", "--release", "17", "-Xlint:all", "-Werror", "-cp", JAR, "-d", classes, *stubs,
             os.path.join(SOURCES, "Program.java"))
 
@@ -350,7 +351,7 @@ class Events(Programs):
             trace = self.path("versions-" + what)
             run(program, trace, what)
             self.assertEqual(sorted(os.listdir(os.path.join(trace, "specifications"))),
-                             ["shop-1.xml", "shop.xml"])
+                             ["marks.xml", "shop-1.xml", "shop.xml"])
             rows = shown(trace)["events"]
             self.assertEqual({row["version"]: row["logged"] for row in rows}, counts)
             self.assertEqual({row["event"] for row in rows}, {name})
@@ -364,7 +365,8 @@ class Events(Programs):
 
     def test_documented_example(self):
         with open(os.path.join(ROOT, "docs", "EVENTS.md"), encoding="utf-8") as file:
-            blocks = dict(re.findall(r"^```(\w+)\n(.*?)^```$", file.read(), re.M | re.S))
+            section = file.read().split("\n## A complete example\n")[1].split("\n## ")[0]
+        blocks = dict(re.findall(r"^```(\w+)\n(.*?)^```$", section, re.M | re.S))
         folder = self.path("documented")
         os.mkdir(folder)
         self.write("documented/shop.xml", blocks["xml"])

@@ -90,13 +90,13 @@ class Live(Programs):
         self.assertEqual(lines[0].split(), ["EVENT", "VERSION", "LEVEL"])
         return {line.split()[0]: line.split()[2] for line in lines[1:]}
 
-    def controlled(self, trace, process, tell):
-        """What holds for programs in every language."""
+    def controlled(self, trace, process, tell, **own):
+        """What holds for programs in every language; `own` is what else a library has."""
         pid = str(process.pid)
         self.assertIn(f"{pid:<8} events={trace}\n", run(JPROF, "ctl").stdout)
         self.assertEqual(self.levels(pid), {
             BEGIN: "log", END: "statistics", "shop::orders::everything": "off",
-            "shop::orders::nothing": "off"})
+            "shop::orders::nothing": "off", **own})
         said = run(JPROF, "ctl", pid, "events", "shop::*=off", END + "=log+statistics").stdout
         self.assertEqual(said, f"shop::*: 4 off\n{END}: 1 log+statistics\n")
         self.assertEqual(self.levels(trace)[END], "log+statistics")
@@ -122,7 +122,7 @@ class Live(Programs):
 
     def test_control(self):
         with self.told("control") as (trace, process, tell):
-            self.controlled(trace, process, tell)
+            self.controlled(trace, process, tell, **{"process::marks::mark": "log"})
             pid = str(process.pid)
             self.refused(2, [pid, "events", "none=log"], "no event of", "'none'")
             self.refused(2, [pid, "events", "shop::*"], "is not PATTERN=LEVEL")

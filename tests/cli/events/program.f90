@@ -22,7 +22,7 @@ program orders
   call get_command_argument(1, directory)
   call shop_orders_nothing()
   if (jprof_events_open(trim(directory) // c_null_char, c_null_ptr) /= 0) stop 1
-  if (jprof_events_set_level("*" // c_null_char, 3) /= 4) stop 2
+  if (jprof_events_set_level("shop::*" // c_null_char, 3) /= 4) stop 2
   do i = 1, 1000
     call shop_orders_order_begin(1, i, "Fortran  ", 7_c_int8_t)
     call shop_orders_order_end(i, int(i, c_int32_t), 0.5_c_double)

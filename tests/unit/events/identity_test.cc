@@ -61,9 +61,9 @@ TEST(Identity, OwnSpecificationsAreAsKept) {
     for (const EventClass& of : read->classes)
       for (const Event& event : of.events) names.insert(event.name);
   }
-  for (const char* name :
-       {"dispatch", "interrupt_begin", "collection_begin", "compiled", "contended", "park_begin",
-        "loaded", "page_fault", "system_call_begin", "thread_begin", "thread_end", "sample"})
+  for (const char* name : {"dispatch", "interrupt_begin", "collection_begin", "compiled",
+                           "contended", "park_begin", "loaded", "page_fault", "system_call_begin",
+                           "thread_begin", "thread_end", "sample", "mark"})
     EXPECT_TRUE(names.contains(name)) << name;
 }
 

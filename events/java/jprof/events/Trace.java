@@ -1,6 +1,7 @@
 package jprof.events;
 
 import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -22,7 +23,9 @@ import java.util.regex.Pattern;
 public final class Trace {
     private static final List<Provider> PROVIDERS = new ArrayList<>();
     private static final Map<Integer, Event> EVENTS = new HashMap<>();
+    private static final String FOLDER = "JPROF_EVENTS_FOLDER";
     private static boolean closed;
+    private static volatile boolean isOpen;
 
     static final UUID ID = UUID.randomUUID();
     static final AtomicInteger THREADS = new AtomicInteger();
@@ -38,17 +41,54 @@ public final class Trace {
      * process can open one trace in its life.
      */
     public static synchronized void open(Path newDirectory, Options newOptions) throws IOException {
+        checkIsFirst();
+        Files.createDirectory(newDirectory);
+        write(newDirectory.toRealPath(), newOptions);
+    }
+
+    /**
+     * Opens the trace of this process in the folder that the environment variable
+     * JPROF_EVENTS_FOLDER names.
+     *
+     * @throws IllegalStateException if it is not set, or if a trace has been opened before
+     */
+    public static synchronized void openFromEnvironment(Options newOptions) throws IOException {
+        checkIsFirst();
+        String folder = System.getenv(FOLDER);
+        if (folder == null || folder.isEmpty()) {
+            throw new IllegalStateException(FOLDER + " is not set");
+        }
+        write(makeOwnDirectory(folder).toRealPath(), newOptions);
+    }
+
+    private static void checkIsFirst() {
         if (directory != null) {
             throw new IllegalStateException("this process has opened a trace before");
         }
-        Files.createDirectory(newDirectory);
-        Path absolute = newDirectory.toRealPath();
+    }
+
+    /** Another process, or libjprof-events in this one, may have used the number before. */
+    private static Path makeOwnDirectory(String folder) throws IOException {
+        String pid = Long.toString(ProcessHandle.current().pid());
+        for (int used = 0; ; ++used) {
+            try {
+                return Files.createDirectory(Path.of(folder, used == 0 ? pid : pid + "-" + used));
+            } catch (FileAlreadyExistsException exists) {
+                if (used == 99) {
+                    throw exists;
+                }
+            }
+        }
+    }
+
+    private static void write(Path absolute, Options newOptions) throws IOException {
         Files.createDirectory(absolute.resolve("statistics"));
         Files.createDirectory(absolute.resolve("specifications"));
         options = newOptions;
         directory = absolute;
         writeMetadata();
         PROVIDERS.forEach(Trace::setInitialLevels);
+        isOpen = true;
         if (!newOptions.noControl()) {
             Control.begin(absolute);
         }
@@ -59,15 +99,21 @@ public final class Trace {
         open(newDirectory, new Options());
     }
 
+    static boolean isOpen() {
+        return isOpen;
+    }
+
     /** Sets all events to the level off. */
     public static synchronized void close() {
+        if (!isOpen) {
+            return;
+        }
+        isOpen = false;
         closed = true;
         Control.end();
         EVENTS.values().forEach(event -> event.setLevel(Event.OFF));
         try {
-            if (directory != null) {
-                writeMetadata();
-            }
+            writeMetadata();
         } catch (IOException full) {
             // The first ones remain.
         }
@@ -82,7 +128,7 @@ public final class Trace {
         if (level < 0 || level > (Event.STATISTICS | Event.LOG)) {
             throw new IllegalArgumentException("not a combination of Event.STATISTICS and LOG");
         }
-        if (directory == null || closed) {
+        if (!isOpen) {
             throw new IllegalStateException("no trace is open");
         }
         Pattern regular = Pattern.compile("\\Q" + pattern.replace("*", "\\E.*\\Q") + "\\E");
@@ -120,7 +166,7 @@ public final class Trace {
             }
         }
         PROVIDERS.add(provider);
-        if (directory == null || closed) {
+        if (!isOpen) {
             return;
         }
         try {
