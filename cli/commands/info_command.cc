@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "cli/commands/events_info.h"
+#include "cli/events/recording_info.h"
 #include "cli/commands/info_output.h"
 #include "cli/commands/profile_info.h"
 #include "cli/commands/trace_report.h"

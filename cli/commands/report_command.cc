@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/commands/trace_report.h"
+#include "cli/events/recording_info.h"
 #include "cli/shared/choices.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/pager.h"
@@ -333,9 +334,7 @@ Action ReportCommand(CommandLine line, const Command&) {
             "Add the inclusive value of each row to CSV and JSON; text always has it");
   line.Flag("--raw", options.raw, "Show RAW, ADJUST, SELF and ERROR side by side");
   AddArcOptions(line, options);
-  line.Option("--from", options.from, "TEXT",
-              "Of the critical path: from the first mark with this text (docs/EVENTS.md, Marks)");
-  line.Option("--to", options.to, "TEXT", "Until the next mark with this text");
+  AddPathOptions(line, options);
   line.Flag("--contexts", options.contexts,
             "Show who takes each lock, who waits for it, and who has it then");
   line.Flag("--static-letters", options.static_letters,

@@ -23,6 +23,7 @@ using nlohmann::json;
 using Wholes = std::vector<uint64_t>;
 
 constexpr size_t kMostStretches = 2'000'000;
+constexpr size_t kMostShownMarks = 10'000;
 // Reasons for the end of a stretch that are no reasons to wait. They follow kWaitReasons.
 constexpr uint64_t kExited = std::size(model::kWaitReasons), kStillRuns = kExited + 1;
 // Numbers in the column of wakers; a thread is its index plus kFirstThread.
@@ -100,10 +101,25 @@ class StretchColumns {
                          {"calls", calls_.all()},
                          {"contexts", contexts_.Describe(data)},
                          {"counters", std::move(counters)},
+                         {"marks", Marks(data)},
                          {"columns", Columns(data)}};
   }
 
  private:
+  json Marks(ViewData& data) const {
+    json marks = json::array();
+    for (const model::Mark& mark : events_.marks) {
+      if (marks.size() == kMostShownMarks) {
+        data.Note(fmt::format("Timeline: the page has the first {} of {} marks", kMostShownMarks,
+                              events_.marks.size()));
+        break;
+      }
+      const int64_t thread = mark.thread == model::kNoThread ? -1 : int64_t{mark.thread};
+      marks.push_back({{"time", mark.time}, {"text", mark.text}, {"thread", thread}});
+    }
+    return marks;
+  }
+
   // Returns from when on stretches have no place on the page.
   uint64_t LastBegin() const {
     if (stretches_.stretches.size() <= kMostStretches) return stretches_.duration;

@@ -8,6 +8,7 @@ Skips where this user may not load programs into the kernel.
 import collections
 import csv
 import json
+import os
 import re
 import shutil
 import signal
@@ -188,6 +189,79 @@ def interrupts_of_threads(lab):
         if most["interrupts"] == 0 or not 0.9 < counted[most["tid"]] / most["interrupts"] < 1.1:
             return [f"{counted[most['tid']]} and {most['interrupts']} interrupts"]
         return []
+
+
+@case
+def marks(lab):
+    """The critical path between two marks of a program, which reports and exports have, too."""
+    library = os.path.join(os.path.dirname(lab.agent), "libjprof-events.so")
+    program = f"""
+import ctypes, threading, time
+mark = ctypes.CDLL("{library}").jprof_mark
+time.sleep(0.1)
+mark(b"begin")
+worker = threading.Thread(target=lambda: time.sleep(0.1))
+worker.start()
+worker.join()
+mark(b"end")
+time.sleep(0.2)
+"""
+    with lab.folder() as folder:
+        out, _ = record(lab, folder, sys.executable, "-c", program)
+        found = json.loads(report(lab, "timeline", out, "--format", "json"))
+        failures = []
+        if [mark["text"] for mark in found["marks"]] != ["begin", "end"]:
+            failures.append(f"marks: {found['marks']}")
+        path = json.loads(report(lab, "critical-path", out, "--format", "json", "--from", "begin",
+                                 "--to", "end"))
+        begin, end = (mark["time_ns"] for mark in found["marks"])
+        if not begin <= path["begin_ns"] < path["end_ns"] == end:
+            failures.append(f"from {begin} to {end}: {path}")
+        if path["rows"][0]["what"] != "sleep" or path["rows"][0]["time_ns"] < 99e6:
+            failures.append(f"the sleep of the other thread is not the most: {path}")
+        if sum(row["time_ns"] for row in path["rows"]) != path["end_ns"] - path["begin_ns"]:
+            failures.append(f"the rows are not the path: {path}")
+        for options, said in ((["--to", "ends"], "did you mean 'end'"),
+                              (["--from", "end", "--to", "begin"], "not after")):
+            done = child.run([lab.jprof, "report", "critical-path", *options, out])
+            if done.returncode != 2 or said not in done.stderr:
+                failures.append(f"{options}: {done.returncode} {done.stderr}")
+        child.run([lab.jprof, "export", "--format", "chrome", "-o", f"{folder}/x.json", out],
+                  check=True)
+        with open(f"{folder}/x.json", encoding="utf-8") as file:
+            instants = [e["name"] for e in json.load(file)["traceEvents"] if e.get("ph") in "iI"]
+        if instants != ["begin", "end"]:
+            failures.append(f"instants of the export: {instants}")
+        return failures
+
+
+@case
+def counters(lab):
+    """What is counted in the stretches of a thread is what happened in the thread."""
+    touch = ("import mmap\nm = mmap.mmap(-1, 64 << 20)\nm.madvise(mmap.MADV_NOHUGEPAGE)\n"
+             "for i in range(0, 64 << 20, 4096): m[i] = 1")
+    with lab.folder() as folder:
+        out, _ = record(lab, folder, sys.executable, "-c", touch,
+                        options=["-e", "page-faults,context-switches", "-e", "task-clock"])
+        found = json.loads(report(lab, "timeline", out, "--format", "json"))
+        thread = max(found["threads"], key=lambda one: one["ran_ns"])
+        counts = thread["counts"]
+        print(thread)
+        failures = []
+        if not 64 << 8 <= counts["page-faults"] < 1.2 * (64 << 8):
+            failures.append(f"{counts['page-faults']} page faults")
+        # After a dispatch that was not seen, it is not known whose the counts are.
+        if not -5 <= counts["context-switches"] - thread["dispatches"] <= 0:
+            failures.append(f"{counts['context-switches']} context switches")
+        if not 0.98 < counts["task-clock"] / (thread["ran_ns"] + thread["interrupts_ns"]) < 1.02:
+            failures.append(f"{counts['task-clock']} ns of task-clock")
+        for options, said in ((["-e", "a,b"], "a"), (["-e", "time"], "without being requested"),
+                              (["-e", "page-faults,minor-faults,major-faults,task-clock,cpu-clock"],
+                               "at most 4")):
+            done = child.run([lab.jprof, "timeline", *options, "-o", f"{folder}/no", "--", "true"])
+            if done.returncode != 2 or said not in done.stderr:
+                failures.append(f"{options}: {done.returncode} {done.stderr}")
+        return failures
 
 
 @case

@@ -88,6 +88,7 @@ export function encodeStretches(encoder, made, methods, next = random(7)) {
     contexts: { rows: contexts, parent: encodePlanes(encoder, parent),
                 method: encodePlanes(encoder, parent.map(() => Math.floor(next() * methods))) },
     counters: [{ name: "instructions", values: planes("instructions") }],
+    marks: [{ time: 0, text: "the begin", thread: 0 }, { time: 5e8, text: "half a second", thread: -1 }],
     columns: Object.fromEntries(["duration", "waited", "ready", "processor", "reason", "context",
       "waker", "call", "interrupts", "kernel"].map((name) => [name, planes(name)])),
   };

@@ -22,6 +22,13 @@ export interface ThreadInfo {
   rows: number;
 }
 
+/** What a program has marked, or another event that it has written. */
+export interface Mark {
+  time: number;       // ns
+  text: string;
+  thread: number;     // that wrote it, or -1
+}
+
 export interface StretchesInfo {
   rows: number;
   end: number;        // ns
@@ -33,6 +40,7 @@ export interface StretchesInfo {
   calls: string[];
   contexts: { rows: number; parent: Planes; method: Planes };
   counters: { name: string; values: Planes }[];
+  marks: Mark[];      // in the order of time
   columns: Record<"duration" | "waited" | "ready" | "processor" | "reason" | "context" | "waker"
     | "call" | "interrupts" | "kernel", Planes>;
 }

@@ -151,8 +151,10 @@ export class TimelineView implements View {
     }
     const process = (i: number) => rank.get(info.threads[i]!.pid)!;
     const threads = shown.sort((a, b) => process(a) - process(b) || ran[b]! - ran[a]!);
-    const lanes: Lane[] = Array.from({ length: byProcessor.processors }, (_, processor) =>
-      ({ kind: "processor", processor }));
+    const lanes: Lane[] = info.marks.length > 0 ? [{ kind: "marks" }] : [];
+    for (let processor = 0; processor < byProcessor.processors; ++processor) {
+      lanes.push({ kind: "processor", processor });
+    }
     for (const strip of strips) lanes.push({ kind: "strip", strip }, { kind: "below" });
     let pid = -1;
     for (const thread of threads) {
@@ -248,8 +250,19 @@ export class TimelineView implements View {
     const lane = place?.lane;
     this.shown.canvas.style.cursor = place && place.row >= 0 ? "pointer" : "default";
     this.details.replaceChildren(...row >= 0 ? this.describeRow(row)
+      : lane?.kind === "marks" ? this.describeMark(place!.time)
       : lane?.kind === "strip" ? [lane.strip.name, " ", pair("at", formatValue(place!.time, "ns"))]
       : [el("span", { class: "soft" }, HINT)]);
+  }
+
+  /** Says what the last mark before a time is. */
+  private describeMark(time: number): (Node | string)[] {
+    const { marks, threads } = this.stretches.info;
+    const mark = marks.filter((one) => one.time <= time).at(-1);
+    if (!mark) return [el("span", { class: "soft" }, HINT)];
+    const thread = threads[mark.thread];
+    return [el("b", {}, mark.text), " ", pair("at", formatValue(mark.time, "ns")),
+            ...thread ? [pair("by", `${thread.name} (tid ${thread.tid})`)] : []];
   }
 
   /** Says what a stretch is: who ran where and when, why it ended, and what woke the thread. */

@@ -14,6 +14,7 @@ import type { Strip, StripValues } from "./strips.js";
 
 export type Lane =
   | { kind: "title"; text: string }
+  | { kind: "marks" }
   | { kind: "processor"; processor: number }
   | { kind: "strip"; strip: Strip }
   | { kind: "below" }                        // the second level of a strip
@@ -94,6 +95,7 @@ export class LanesCanvas extends LevelCanvas {
     const last = Math.ceil((this.view.top + this.canvas.clientHeight) / LEVEL);
     lanes.slice(first, last).forEach((lane, i) => this.drawLane(lane, this.boxOf(1 + first + i)));
     this.levels = 1 + lanes.length;
+    this.drawMarks();
     this.drawRuler();
   }
   private boxOf(level: number): Box {
@@ -118,6 +120,7 @@ export class LanesCanvas extends LevelCanvas {
         states.visit(lane.thread, this.range, this.painter(box, statePalette));
         break;
       }
+      case "marks": this.drawName("marks", box); break;
       case "below": break;
     }
     if (lane.kind === "thread" || lane.kind === "processor") this.drawPinned(lane, box);
@@ -217,6 +220,24 @@ export class LanesCanvas extends LevelCanvas {
     const time = (range.to - range.from) / range.width;
     this.drawName(full > 0 ? `to ${strip.text(full, time)}` : "none",
                   { left, right, top: top + Math.round(LEVEL * this.ratio) - 2, bottom });
+  }
+
+  /** Draws a line through all lanes at each mark, and its text where it has room. */
+  private drawMarks(): void {
+    const { stretches: { info: { marks } }, lanes, accent, theme } = this.scene!;
+    const lane = lanes.findIndex(({ kind }) => kind === "marks");
+    if (lane < 0) return;
+    const { from, to, width } = this.range;
+    const { top, bottom } = this.boxOf(1 + lane);
+    const x = (time: number) => this.left + Math.round((time - from) * width / (to - from));
+    let last = -1;
+    marks.forEach(({ time, text }, i) => {
+      if (time < from || time > to || x(time) === last) return;
+      last = x(time);
+      this.raster.fill(last, this.height, last + 1, this.raster.height, accent);
+      const next = marks[i + 1]?.time ?? to;
+      this.label(text, "", { left: last + 2, right: x(Math.min(next, to)), top, bottom }, theme.text);
+    });
   }
 
   private drawRuler(): void {

@@ -1,4 +1,4 @@
-#include "cli/commands/events_info.h"
+#include "cli/events/recording_info.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -92,6 +92,14 @@ void PrintJson(const EventsInfo& info, reports::Output& out) {
 }
 
 }  // namespace
+
+void AddPathOptions(CommandLine line, reports::Options& options) {
+  line.Group("Of timelines");
+  line.Option("--from", options.from, "TEXT",
+              "The critical path from the first mark with this text (docs/EVENTS.md, Marks)");
+  line.Option("--to", options.to, "TEXT", "The critical path to the next mark with this text");
+  line.Group(CommandLine::kOptions);
+}
 
 Result<void> DescribeEvents(const std::string& directory, bool json) {
   auto recording = model::OpenEventRecording(directory);
