@@ -273,10 +273,8 @@ std::string ReportNames() {
 }
 
 std::string AllFormatNames() {
-  std::string names;
-  for (const reports::Format format : reports::kAllFormats)
-    names += fmt::format("{}{}", names.empty() ? "" : "|", reports::EntryOf(format).name);
-  return names;
+  const auto name = [](reports::Format format) { return reports::EntryOf(format).name; };
+  return fmt::format("{}", fmt::join(reports::kAllFormats | std::views::transform(name), "|"));
 }
 
 }  // namespace
