@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 
-#include "cli/events/recording_info.h"
 #include "cli/commands/info_output.h"
 #include "cli/commands/profile_info.h"
 #include "cli/commands/trace_report.h"
+#include "cli/events/recording_info.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/profile_source.h"
 #include "cli/shared/report_options.h"
