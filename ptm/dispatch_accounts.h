@@ -48,8 +48,8 @@ class DispatchAccounts {
   // include everything up to the reading.
   void AddReading(const SampleRecord& record);
   void SettleReadings();
-  // Sets the interrupts that came while the thread ran, which another source counts. Ignores a number
-  // below that of the last call.
+  // Sets the interrupts that came while the thread ran, which another source counts. Ignores a
+  // number below that of the last call.
   void SetInterrupts(uint32_t tid, uint64_t interrupts);
 
   const std::deque<ThreadAccount>& threads() const { return threads_; }

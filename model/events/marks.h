@@ -1,5 +1,5 @@
-// Loads the points in time that programs have marked, and other events that they have written, while
-// their timeline was recorded (docs/EVENTS.md, "Marks").
+// Loads the points in time that programs have marked, and other events that they have written,
+// while their timeline was recorded (docs/EVENTS.md, "Marks").
 #pragma once
 
 #include <cstdint>
