@@ -29,7 +29,7 @@ bool AllDigits(std::string_view text) {
 }
 
 // The kinds of directories that may be replaced.
-enum class PlaceKind { kProfile, kSeveral, kCombined, kEvents, kTrace, kTraceFolder };
+enum class PlaceKind { kProfile, kSeveral, kCombined, kEvents, kPrograms, kTrace, kTraceFolder };
 
 // Returns whether the name is like NAME-PID or NAME-PID-NUMBER.
 bool IsJvmName(std::string_view name) {
@@ -81,9 +81,12 @@ bool MayContain(PlaceKind kind, std::string_view name) {
     case PlaceKind::kSeveral:
       return IsJvmName(name) || name == profile::kEventsFolder;
     case PlaceKind::kEvents:
-      return name == profile::kKernelFolder || name == profile::kJvmFolder;
-    case PlaceKind::kTrace:
-      return name == "specifications" || name == "statistics";
+      return name == profile::kKernelFolder || name == profile::kJvmFolder ||
+             name == profile::kProgramsFolder;
+    case PlaceKind::kPrograms:  // PID or PID-NUMBER
+      return AllDigits(name) || IsJvmName(name);
+    case PlaceKind::kTrace:  // that of the kernel has the programs' while it is recorded
+      return name == "specifications" || name == "statistics" || name == profile::kProgramsFolder;
     case PlaceKind::kTraceFolder:
       return false;
   }
@@ -92,7 +95,8 @@ bool MayContain(PlaceKind kind, std::string_view name) {
 
 // Returns whether a directory of this kind may contain a file of this name.
 bool MayContainFile(PlaceKind kind, std::string_view name) {
-  const bool is_packet = name.starts_with("thread-") || name.starts_with("processor-");
+  const bool is_packet =
+      name.starts_with("thread-") || name.starts_with(".thread-") || name.starts_with("processor-");
   switch (kind) {
     case PlaceKind::kProfile:
       return profile::IsProfileFile(name);
@@ -103,8 +107,10 @@ bool MayContainFile(PlaceKind kind, std::string_view name) {
     case PlaceKind::kEvents:
       return name == profile::kRecordingFile ||
              name == std::string(profile::kRecordingFile) + ".tmp";
+    case PlaceKind::kPrograms:
+      return false;
     case PlaceKind::kTrace:
-      return is_packet || name == "metadata" || name == ".unfinished";
+      return is_packet || name == "metadata" || name == ".unfinished" || name == ".jprof-control";
     case PlaceKind::kTraceFolder:
       return is_packet || name == "events" || name == ".unfinished" || name.ends_with(".xml");
   }
@@ -113,7 +119,8 @@ bool MayContainFile(PlaceKind kind, std::string_view name) {
 
 // Returns the kind of a directory in one of the given kind.
 PlaceKind KindInside(PlaceKind outer, const fs::path& place) {
-  if (outer == PlaceKind::kEvents) return PlaceKind::kTrace;
+  if (place.filename() == profile::kProgramsFolder) return PlaceKind::kPrograms;
+  if (outer == PlaceKind::kEvents || outer == PlaceKind::kPrograms) return PlaceKind::kTrace;
   if (outer == PlaceKind::kTrace) return PlaceKind::kTraceFolder;
   if (place.filename() == profile::kEventsFolder) return PlaceKind::kEvents;
   const bool several =

@@ -170,6 +170,70 @@ def check_times(lab, out, found):
     return failures
 
 
+# Two processes send datagrams to each other, one computes while its timer expires.
+INTERRUPTED = """
+import os, signal, socket, time
+end = time.time() + 1
+receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+receiver.bind(("127.0.0.1", 0))
+receiver.settimeout(0.2)
+children = []
+def child(work):
+    pid = os.fork()
+    if pid == 0:
+        try: work()
+        finally: os._exit(0)
+    children.append(pid)
+def send():
+    sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    while time.time() < end:
+        for i in range(20): sender.sendto(b"x" * 100, receiver.getsockname())
+        time.sleep(0.001)
+def receive():
+    while time.time() < end: receiver.recv(200)
+def compute():
+    signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+    while time.time() < end: pass
+for work in (send, receive, compute): child(work)
+for pid in children: os.waitpid(pid, 0)
+"""
+
+
+@case
+def interrupt_load(lab):
+    """While many interrupts come, stretches are the CPU time of each thread, and threads, idle time
+    and interrupts are all of the time."""
+    with lab.folder(in_memory=True) as folder:
+        out, _ = record(lab, folder, sys.executable, "-c", INTERRUPTED)
+        found = json.loads(report(lab, "timeline", out, "--format", "json"))
+        rows = list(csv.DictReader(report(lab, "utilisation", out, "--format", "csv").splitlines()))
+        failures = []
+        interrupts = sum(int(row["interrupts"]) for row in rows)
+        sums = {name: sum(int(row[name]) for row in rows) / found["duration_ns"]
+                for name in ("idle_ns", "threads_ns", "interrupts_ns", "unseen_ns")}
+        processors = len({row["processor"] for row in rows})
+        share = sum(sums.values()) / processors
+        print(f"{interrupts} interrupts; of each second: {sums}; together {100 * share:.2f} %")
+        if not 0.99 < share < 1.01:
+            failures.append(f"threads, idle and interrupts are {100 * share:.2f} % of the time")
+        if interrupts < 1000:
+            failures.append(f"{interrupts} interrupts")
+        if shutil.which("babeltrace2") is None:
+            return failures
+        events = child.run(["babeltrace2", f"{out}/events/kernel"], check=True).stdout
+        cpu = {int(tid): int(nanos) for tid, nanos in re.findall(
+            r"threads::exit: .*thread = (\d+) \}, \{ cpu_time = (\d+)", events)}
+        for thread in found["threads"]:
+            kernel, ours = cpu.get(thread["tid"], 0), thread["ran_ns"] + thread["interrupts_ns"]
+            if kernel < 100e6:
+                continue
+            print(f"{thread['tid']}: {kernel} ns by the kernel, {ours / kernel:.4f} of it here")
+            if not 0.9 < ours / kernel < 1.1:
+                failures.append(f"{thread['tid']}: {ours} ns, the kernel says {kernel}")
+        return failures
+
+
 @case
 def interrupts_of_threads(lab):
     """`jprof ptt` counts the interrupts of a thread as its timeline does."""
@@ -232,6 +296,11 @@ time.sleep(0.2)
             instants = [e["name"] for e in json.load(file)["traceEvents"] if e.get("ph") in "iI"]
         if instants != ["begin", "end"]:
             failures.append(f"instants of the export: {instants}")
+        child.run([lab.jprof, "export", "--format", "ctf", "-o", f"{folder}/x.ctf", out], check=True)
+        if not os.path.isdir(f"{folder}/x.ctf/programs"):
+            failures.append("the export has no events of the program")
+        # The events of programs are part of the recording: it can be replaced.
+        child.run([lab.jprof, "timeline", "--force", "-o", out, "--", "true"], check=True)
         return failures
 
 
