@@ -44,7 +44,6 @@ struct jprof_events_consumer {
 
 static jprof_events_consumer* consumers[kMostConsumers]; /* guarded by jprof_events_lock */
 static _Atomic uint32_t forks;
-static __thread uint32_t own_thread;
 
 static int wants(const jprof_events_consumer* one, const jprof_events_event* event) {
   if (one == NULL || !one->used || !atomic_load(&one->enabled)) return 0;
@@ -156,7 +155,7 @@ int jprof_events_end_consumer(jprof_events_consumer* consumer) {
 // The other threads, of which some may have been in callbacks, do not exist in the child.
 void jprof_events_forget_consumers(void) {
   atomic_fetch_add(&forks, 1);
-  own_thread = 0;
+  jprof_events_self.thread = 0;
   for (int i = 0; i < kMostConsumers; ++i) {
     if (consumers[i] == NULL) continue;
     atomic_store(&consumers[i]->enabled, 0);
@@ -172,7 +171,7 @@ static int passes(const jprof_events_consumer_options* filter, const jprof_event
                   const unsigned char* record) {
   const unsigned char* at = record + JPROF_EVENTS_HEADER_BYTES;
   const int wanted = filter->contexts, written = event->contexts;
-  uint32_t processor = 0, process = 0, thread = own_thread;
+  uint32_t processor = 0, process = 0, thread = jprof_events_self.thread;
   uint64_t calling_context = 0;
 #define TAKE(bit, value)                 \
   if (written & (bit)) {                 \
@@ -313,10 +312,11 @@ void jprof_events_deliver(const jprof_events_event* event, unsigned char* bytes,
   memcpy(bytes + sizeof now, &event->id, sizeof event->id);
   if (JPROF_EVENTS_LEVEL(*event) & JPROF_EVENTS_LOG) log_record(event, bytes, size);
   jprof_events_set_busy(1);
-  if (own_thread == 0) own_thread = (uint32_t)syscall(SYS_gettid);
-  jprof_events_seen seen = {event->name, event->version, event->id, own_thread, 0, bytes, size};
+  if (jprof_events_self.thread == 0) jprof_events_self.thread = (uint32_t)syscall(SYS_gettid);
+  jprof_events_seen seen = {event->name, event->version, event->id, jprof_events_self.thread,
+                            0,           bytes,          size};
   memcpy(&seen.ticks, bytes, sizeof seen.ticks);
-  call_all(event, &seen, event->nested ? own_thread : key);
+  call_all(event, &seen, event->nested ? jprof_events_self.thread : key);
   jprof_events_set_busy(0);
   errno = error;
 }

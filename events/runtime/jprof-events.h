@@ -216,7 +216,8 @@ typedef struct {
   jprof_events_packet* packet;
   unsigned char* statistics;
   void* more;
-  uint64_t discarded; /* events of signal handlers that interrupted the making of `more` */
+  uint32_t discarded; /* events of signal handlers that interrupted the making of `more` */
+  uint32_t thread;    /* the kernel's id of the thread; 0 until a consumer needs it */
 } jprof_events_thread;
 
 extern JPROF_EVENTS_API __thread jprof_events_thread jprof_events_self

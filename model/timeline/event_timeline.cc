@@ -39,16 +39,16 @@ class EventTimeline final : public Timeline {
                                      .tid = thread.thread,
                                      .parent = process}));
     }
+    marks_of_.resize(tracks_of_.size());
+    for (const Mark& mark : events_.marks) {
+      if (mark.thread != kNoThread) marks_of_[mark.thread].push_back(&mark);
+    }
   }
 
   Result<Visited> Visit(const OnEvent& on_event) override {
     on_event_ = &on_event;
     going_ = true;
     VisitProcessors();
-    marks_of_.resize(tracks_of_.size());
-    for (const Mark& mark : events_.marks) {
-      if (mark.thread != kNoThread) marks_of_[mark.thread].push_back(&mark);
-    }
     for (uint32_t i = 0; i < tracks_of_.size() && going_; ++i) {
       if (tracks_of_[i] != 0) VisitThread(i);
     }
@@ -107,7 +107,11 @@ class EventTimeline final : public Timeline {
       Slice(track, gap.ready, gap.end, 'r', "ready");
     });
     for (; next < thread.first + thread.count; ++next) run(events_.stretches.stretches[next]);
-    next_mark_ = end_mark_ = nullptr;
+    for (; next_mark_ != end_mark_ && going_; ++next_mark_) {
+      going_ = (*on_event_)({.track = track,
+                             .ns = start_ns() + (*next_mark_)->time,
+                             .what = Instant{.name = (*next_mark_)->text}});
+    }
   }
 
   std::string WaitText(const Stretch& stretch) {

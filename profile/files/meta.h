@@ -24,11 +24,11 @@ struct Period {
   bool operator==(const Period&) const = default;
 };
 
-// One column of every node's values, in the order of the files.
 // The metric of a timeline with times: time without the interrupts that came meanwhile. Readers
 // compute it.
 inline constexpr char kNoInterrupts[] = "noints";
 
+// One column of every node's values, in the order of the files.
 struct Metric {
   enum class Kind : uint8_t {
     kTime,      // clock ticks; corrected by calibration

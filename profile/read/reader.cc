@@ -65,7 +65,8 @@ void MatchMetrics(const ControlHeader& header, Meta& meta, Damages& damages) {
 std::optional<size_t> AddNoInterrupts(std::vector<Metric>& metrics) {
   const auto time = std::ranges::find_if(
       metrics, [](const Metric& metric) { return metric.is_time() && metric.name == "time"; });
-  if (time == metrics.end() || time->unit != "ns") return std::nullopt;
+  if (time == metrics.end() || time->unit != "ns" || metrics.size() >= kMaxMetrics)
+    return std::nullopt;
   const auto place = static_cast<size_t>(time - metrics.begin());
   Metric without = *time;
   without.name = kNoInterrupts;

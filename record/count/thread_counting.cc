@@ -167,11 +167,6 @@ void ThreadCounting::Sync() {
       [this](uint32_t tid, uint64_t count) { accounts_.SetInterrupts(tid, count); });
 }
 
-Result<void> ThreadCounting::CountInterrupts(KernelEvents kernel) {
-  kernel_.emplace(std::move(kernel));
-  return kernel_->Start();
-}
-
 void ThreadCounting::StartTable() {
   before_.assign(accounts_.threads().begin(), accounts_.threads().end());
   lost_before_ = accounts_.lost();

@@ -102,8 +102,10 @@ void PutDispatchesFirst(std::vector<ptm::CheckedMetric>& metrics) {
 
 void AddInterrupts(WatchPlan& plan) {
   auto interrupts = KernelEvents::Open({.thread_interrupts = true});
-  if (!interrupts) {
-    plan.metrics.notes.push_back("no INTR column: " + interrupts.error().message);
+  const auto started = interrupts ? interrupts->Start() : Result<void>();
+  if (!interrupts || !started) {
+    const Error& error = interrupts ? started.error() : interrupts.error();
+    plan.metrics.notes.push_back("no INTR column: " + error.message);
     return;
   }
   plan.interrupts.emplace(*std::move(interrupts));
@@ -115,10 +117,7 @@ Result<int> WatchThreads(WatchPlan plan, const PrintTable& print) {
   const Interruption guard;
   auto counting = ThreadCounting::Start(plan.metrics.metrics);
   if (!counting) return std::unexpected(counting.error());
-  if (plan.interrupts) {
-    if (auto started = counting->CountInterrupts(*std::move(plan.interrupts)); !started)
-      return std::unexpected(started.error());
-  }
+  if (plan.interrupts) counting->CountInterrupts(*std::move(plan.interrupts));
   for (const std::string& note : plan.metrics.notes) PrintError(note);
   Watch watch(plan, *std::move(counting));
   if (auto begun = watch.Begin(); !begun) return std::unexpected(begun.error());

@@ -41,6 +41,7 @@ Result<int> RunCommand(const EventRun& run, EventFolder& folder) {
 Result<void> WriteCounts(const fs::path& place, const ContextCounts& contexts) {
   for (const JvmProfile& profile : JvmProfilesAt(place)) {
     const std::vector<profile::KernelCounts> counts = contexts.Of(profile.pid);
+    if (counts.empty()) continue;  // its contexts were not seen
     const std::string_view bytes(reinterpret_cast<const char*>(counts.data()),
                                  counts.size() * sizeof counts[0]);
     if (auto written = profile::WriteWholeFile((profile.path / profile::kKernelCountsFile).string(),
@@ -97,9 +98,8 @@ Result<std::vector<std::string>> EventFolder::End(const std::string& command) {
   const fs::path recorded = claim_.folder();
   const auto moved = claim_.MoveTo(events / profile::kKernelFolder);
   if (!failed) failed = moved;
-  std::error_code none;
   const fs::path programs = events / profile::kKernelFolder / profile::kProgramsFolder;
-  if (!failed && !fs::remove(programs, none))  // it is empty
+  if (rmdir(programs.c_str()) != 0 && errno == ENOTEMPTY)
     fs::rename(programs, events / profile::kProgramsFolder, failed);
   if (failed)
     return Fail("the events of the kernel are in {}: they cannot be moved to {}: {}",

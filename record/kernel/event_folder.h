@@ -15,6 +15,7 @@
 
 namespace jprof::record {
 
+// Removes what was recorded when it is destroyed, unless End has moved it.
 class EventFolder {
  public:
   // Begins to record. Requires an absolute path and an Interruption, so that no signal ends this
@@ -22,8 +23,6 @@ class EventFolder {
   // those of processes with the agent `library`.
   static Result<EventFolder> Begin(const std::filesystem::path& place, KernelEventsOptions options,
                                    const std::string& library, const TraceLimit& limit = {});
-
-  // The destructor removes what was recorded, unless End has moved it.
 
   // Names the program; its process and those that it makes are the targets from now on.
   void SetProgram(uint32_t process);

@@ -51,9 +51,8 @@ ALWAYS int CountInterrupt(struct kernel_processor_state* state) {
   const uint32_t thread = (uint32_t)bpf_get_current_pid_tgid();
   const uint64_t one = 1;
   uint64_t* count = bpf_map_lookup_elem(&interrupts, &thread);
-  // Only this processor runs the thread.
   if (count != 0)
-    ++*count;
+    __sync_fetch_and_add(count, 1);  // the idle threads of all processors have the number 0
   else
     bpf_map_update_elem(&interrupts, &thread, &one, BPF_ANY);
   return 0;

@@ -269,7 +269,9 @@ Result<KernelEvents> KernelEvents::Open(const KernelEventsOptions& options) {
   auto state = std::make_unique<State>();
   state->announcers = options.announcers;
   if (auto loaded = state->Load(options); !loaded) return std::unexpected(loaded.error());
-  if (auto made = state->MakeRings(); !made) return std::unexpected(made.error());
+  if (!options.thread_interrupts) {
+    if (auto made = state->MakeRings(); !made) return std::unexpected(made.error());
+  }
   state->OpenCounters(options.counters);
   return KernelEvents(std::move(state));
 }

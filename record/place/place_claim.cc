@@ -28,7 +28,10 @@ Fd OpenFolder(const fs::path& folder) {
   return Fd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-bool Lock(const Fd& folder) { return flock(folder.get(), LOCK_EX | LOCK_NB) == 0; }
+// Returns whether another process has the lock. File systems without locks have no claims.
+bool IsLocked(const Fd& folder) {
+  return flock(folder.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
 
 // Returns whether the path is still that of the open folder.
 bool IsAt(const fs::path& path, const Fd& folder) {
@@ -47,7 +50,7 @@ Result<PlaceClaim> PlaceClaim::Take(const fs::path& place) {
     Fd lock = OpenFolder(folder);
     if (!lock && errno == ENOENT) continue;
     if (!lock) break;
-    if (!Lock(lock)) return Claimed(place);
+    if (IsLocked(lock)) return Claimed(place);
     if (!IsAt(folder, lock)) continue;
     if (auto emptied = EmptyTrace(folder); !emptied) return std::unexpected(emptied.error());
     return PlaceClaim(folder, std::move(lock));
@@ -72,7 +75,7 @@ Result<void> CheckUnclaimed(const fs::path& place) {
   const auto resolved = ResolvedPlace(place);
   if (!resolved) return std::unexpected(resolved.error());
   const Fd folder = OpenFolder(FolderOf(*resolved));
-  return !folder || Lock(folder) ? Result<void>() : Claimed(*resolved);
+  return folder && IsLocked(folder) ? Claimed(*resolved) : Result<void>();
 }
 
 Result<fs::path> PrepareUnclaimed(const fs::path& place, bool force) {

@@ -227,6 +227,7 @@ Result<fs::path> ResolvedPlace(const fs::path& place) {
 fs::path FreePlace(const std::string& name) {
   std::error_code ignored;
   fs::path place = name + ".jprof";
+  if (!ResolvedPlace(place)) return place;  // whoever makes it fails, and says why
   for (int number = 2; fs::exists(fs::symlink_status(place, ignored)) || !CheckUnclaimed(place);
        ++number) {
     place = fmt::format("{}-{}.jprof", name, number);

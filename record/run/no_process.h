@@ -8,10 +8,9 @@
 
 namespace jprof::record {
 
-// Returns the error kWrongUse that there is no such process, with a hint where to find one. If
-// it is a zombie, returns that. If
-// the process exists nevertheless, returns that it cannot be read, for the reason `error`, the
-// errno of the attempt.
+// Returns the error kWrongUse that there is no such process, with a hint where to find one. If the
+// process is a zombie, the error says so. If it exists nevertheless, the error says that it cannot
+// be read, for the reason `error`, the errno of the attempt.
 std::unexpected<Error> NoProcess(uint32_t pid, int error, std::string_view hint = "");
 
 }  // namespace jprof::record

@@ -95,7 +95,7 @@ Result<PathRange> RangeOf(const model::RecordedEvents& events, const Options& op
     range.begin = (*mark)->time;
   }
   if (!options.to.empty()) {
-    const auto mark = Named(events, options.to, range.begin);
+    const auto mark = Named(events, options.to, options.from.empty() ? 0 : range.begin + 1);
     if (!mark) return std::unexpected(mark.error());
     range.end = (*mark)->time;
     if ((*mark)->thread != model::kNoThread) range.thread = (*mark)->thread;

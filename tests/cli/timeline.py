@@ -116,6 +116,14 @@ class Places(Folder):
         self.passes("timeline", "-o", "new", "--", "true")
         self.assertEqual(self.left(), ["new"])
 
+    def test_a_folder_that_was_removed_is_an_error(self):
+        for command in ("timeline -- true", "calltree -- true", "system-trace --duration 1"):
+            os.mkdir(self.path("gone"))
+            done = child.run(["sh", "-c", f"cd gone && rmdir ../gone && exec {JPROF} {command}"],
+                             cwd=self.folder, timeout=60)
+            self.assertIn(done.returncode, (1, 2), command + done.stderr)
+            self.assertIn("jprof: ", done.stderr)
+
     def test_a_foreign_folder_in_the_way_is_kept(self):
         os.mkdir(self.path("new.unfinished"))
         open(self.path("new.unfinished/mine"), "w").close()

