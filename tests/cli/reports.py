@@ -537,7 +537,9 @@ class Options(unittest.TestCase):
               "--refit": None, "--table": "t.json", "--uncalibrated": None,
               "--force": None, "--top": "1", "--function": "x", "--tid": "1", "--listing": None,
               "--out": "x.html", "--all": None, "--names": "short", "--legend": None,
-              "--width": "80", "--no-pager": None, "--contexts": None}
+              "--width": "80", "--no-pager": None, "--contexts": None,
+              "--from": "x", "--to": "y"}
+
     def said(self, *words):
         done = subprocess.run([JPROF, "report", *words], capture_output=True, text=True,
                               timeout=600)

@@ -39,6 +39,9 @@ Names OfACountedRun(const fs::path& directory) {
   profile::SyntheticProfile demo = DemoProfile();
   demo.meta = kCountedMeta;
   demo.Write(directory);
+  const profile::KernelCounts counts = {.node = 2, .interrupts = 1};
+  std::ofstream(directory / profile::kKernelCountsFile, std::ios::binary)
+      .write(reinterpret_cast<const char*>(&counts), sizeof counts);
   Result<profile::Reader> reader = profile::Reader::Open(directory);
   EXPECT_TRUE(reader);
   model::Source source{std::move(*reader)};
