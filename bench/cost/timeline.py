@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Measures what `jprof timeline` costs beside counting alone, in a program whose threads hand work
-to each other all the time: CPU time of everything that the command runs, and elapsed time.
+to each other all the time, or in H2 (package libh2-java): CPU time of everything that the command
+runs, and elapsed time.
 
-    bench/cost/timeline.py [--rounds 5] [--handoffs 30000] [--jdk 17] [--out /dev/shm]
+    bench/cost/timeline.py [--rounds 5] [--handoffs 30000 | --h2 20000] [--jdk 17] [--out /dev/shm]
 
 Prints the medians of interleaved runs, their ratios, and the dispatches per second. Needs the right
 to load programs into the kernel.
@@ -15,7 +16,8 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "shared"))
 import measure  # noqa: E402
 
-SOURCE = os.path.join(measure.ROOT, "bench", "java", "Handoffs.java")
+JAVA = os.path.join(measure.ROOT, "bench", "java")
+H2 = "/usr/share/java/h2.jar"
 CONFIGURATIONS = {
     "plain": [],
     "counted": ["calltree", "--counter", "woven"],
@@ -34,11 +36,14 @@ def main():
     parser = measure.arguments(__doc__)
     parser.set_defaults(rounds=5)
     parser.add_argument("--handoffs", type=int, default=30000)
+    parser.add_argument("--h2", type=int, help="orders of H2, in place of handoffs")
     args = parser.parse_args()
     for jdk in measure.jdks_of(args):
         with measure.folder("timeline", 2, 4, args.out) as work:
-            subprocess.run([jdk.tool("javac"), "-d", work, SOURCE], check=True)
-            program = [*jdk.java(), "-cp", work, "Handoffs", "2", str(args.handoffs)]
+            name, words = ("H2Work", [args.h2]) if args.h2 else ("Handoffs", [2, args.handoffs])
+            subprocess.run([jdk.tool("javac"), "-cp", H2, "-d", work, f"{JAVA}/{name}.java"],
+                           check=True)
+            program = [*jdk.java(), "-cp", f"{work}:{H2}", name, *map(str, words)]
             runs = {name: [] for name in CONFIGURATIONS}
             for _ in range(args.rounds):
                 for name, options in CONFIGURATIONS.items():
