@@ -143,11 +143,12 @@ int BPF_PROG(on_wakeup, struct task_struct* task) {
   record.thread = (uint32_t)both
 
 // Emits a record whose text has this many bytes, with the zero byte, or could not be read.
-#define EMIT_WITH_TEXT(record, text, bytes, most)                       \
-  do {                                                                  \
-    long size = (bytes);                                                \
-    if (size < 1 || size > (most)) size = 1;                            \
-    Emit(&record, __builtin_offsetof(__typeof__(record), text) + size); \
+#define EMIT_WITH_TEXT(record, text, bytes, most)                             \
+  do {                                                                        \
+    uint64_t size = (uint64_t)(bytes);                                        \
+    barrier_var(size); /* older kernels lose what a copy was compared with */ \
+    if (size < 1 || size > (most)) size = 1;                                  \
+    Emit(&record, __builtin_offsetof(__typeof__(record), text) + size);       \
   } while (0)
 #define NAME_BYTES 16
 
