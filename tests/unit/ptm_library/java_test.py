@@ -39,7 +39,7 @@ def moved_library(jdk, jar, place):
     shutil.copy(jar, alone)
     path = f"{alone}:{place}"
     library = os.path.join(os.path.dirname(jar), "..", "..", "lib", "libjprof_counters_java.so")
-    run(*jdk.java(f"-Djprof.counters.library={library}", "-cp", path, "Work"))
+    run(*jdk.java(f"-Djprof.counters.native={library}", "-cp", path, "Work"))
     missing = subprocess.run(jdk.java("-cp", path, "Work"), text=True, capture_output=True)
     assert missing.returncode == 1 and "jprof_counters_java" in missing.stderr, missing
 

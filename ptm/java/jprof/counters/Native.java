@@ -56,11 +56,11 @@ final class Native {
     }
 
     /**
-     * Loads the library that the property jprof.counters.library names, else that of the
-     * installation or build that the jar is in, else one in java.library.path.
+     * Loads the library that the property jprof.counters.native names, else that of the
+     * installation or build that the jar is in, else one where the JVM looks for native code.
      */
     private static void load() {
-        String named = System.getProperty("jprof.counters.library");
+        String named = System.getProperty("jprof.counters.native");
         if (named != null) {
             System.load(Path.of(named).toAbsolutePath().toString());
             return;
