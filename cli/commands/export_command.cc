@@ -96,16 +96,6 @@ Result<void> CheckOutside(const std::string& path, std::string_view directory) {
                   profile::CleanText(path), in_target == target.end() ? "" : "in ");
 }
 
-// Returns the bytes of a file, or of all files in a folder.
-uintmax_t SizeOf(const std::string& path, std::error_code& error) {
-  if (!fs::is_directory(path, error)) return fs::file_size(path, error);
-  uintmax_t size = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(path, error)) {
-    if (entry.is_regular_file(error)) size += entry.file_size(error);
-  }
-  return size;
-}
-
 Result<void> Run(const ExportArguments& arguments) {
   if (!arguments.format.empty()) {  // an unknown format is an error before anything is opened
     std::vector<std::string_view> names;

@@ -110,14 +110,7 @@ Result<std::vector<MsrRegister>> ChosenRegisters(const MsrArguments& arguments) 
 template <typename Row>
 Result<void> PrintTable(reports::Columns<Row> columns, const std::vector<Row>& rows,
                         reports::Format format, std::string_view key) {
-  for (reports::Column& head : columns.columns()) head.width = static_cast<int>(head.name.size());
-  for (const Row& row : rows) {
-    const auto values = columns.Of(row);
-    for (size_t i = 0; i < values.size(); ++i) {
-      int& width = columns.columns()[i].width;
-      width = std::max(width, static_cast<int>(reports::TextOf(values[i]).size()));
-    }
-  }
+  columns.FitWidths(rows);
   reports::Output out(stdout);
   const reports::Layout layout = {.rows = key, .gap = 2};
   const auto writer = reports::EntryOf(format).make(layout, out);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cli/shared/output_file.h"
 #include "model/events/recorded_events.h"
 #include "profile/files/layout.h"
 #include "profile/files/printable_text.h"
@@ -27,10 +28,7 @@ struct EventsInfo {
 EventsInfo InfoOf(const model::EventRecording& recording, const model::RecordedEvents& events) {
   EventsInfo info = {.events = events, .quality = reports::QualityOf(events), .profiles = {}};
   std::error_code failed;
-  const fs::path folder = fs::path(recording.directory) / profile::kEventsFolder;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, failed)) {
-    if (entry.is_regular_file(failed)) info.bytes += entry.file_size(failed);
-  }
+  info.bytes = SizeOf(fs::path(recording.directory) / profile::kEventsFolder, failed);
   if (events.meta.process != 0) {
     const auto below = events.stretches.ThreadsBelow(static_cast<uint32_t>(events.meta.process));
     info.program_threads = static_cast<size_t>(std::ranges::count(below, true));

@@ -34,12 +34,6 @@ std::string Label(const EventRow& row, EventGroups groups) {
   return fmt::format("{}/{} {}", group.process, group.thread, profile::CleanText(group.name));
 }
 
-const events::FieldValue* ValueOf(const events::Record& record, std::string_view field) {
-  const auto found = std::ranges::find(record.event.fields, field, &events::Field::name);
-  if (found == record.event.fields.end()) return nullptr;
-  return &record.values[static_cast<size_t>(found - record.event.fields.begin())];
-}
-
 std::optional<uint32_t> ProcessorOf(const events::Record& record) {
   const auto& written = record.event.event.written;
   if (std::ranges::find(written, events::Context::kProcessor) == written.end()) return std::nullopt;

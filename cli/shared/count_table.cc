@@ -131,14 +131,8 @@ CountColumns CountColumnsOf(const CountTable& table, reports::View view) {
 
 // Makes each column as wide as its widest value. The last one, the name, is not aligned.
 void SetWidths(CountColumns& columns, const std::vector<TableRow>& rows) {
-  const std::span<reports::Column> heads = columns.columns();
-  for (reports::Column& head : heads) head.width = static_cast<int>(head.name.size());
-  for (const TableRow& row : rows) {
-    const auto values = columns.Of(row);
-    for (size_t i = 0; i < values.size(); ++i)
-      heads[i].width = std::max(heads[i].width, static_cast<int>(TextOf(values[i]).size()));
-  }
-  heads.back().width = 0;
+  columns.FitWidths(rows);
+  columns.columns().back().width = 0;
 }
 
 void TextHead(const CountTable& table, reports::Output& out) {

@@ -150,6 +150,15 @@ Result<void> WriteEventFolder(const std::string& path,
   return error ? NotWritable(path, error.message()) : Result<void>();
 }
 
+uintmax_t SizeOf(const std::string& path, std::error_code& error) {
+  if (!fs::is_directory(path, error)) return fs::file_size(path, error);
+  uintmax_t size = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(path, error)) {
+    if (entry.is_regular_file(error)) size += entry.file_size(error);
+  }
+  return size;
+}
+
 Result<void> WriteOutputFile(const std::string& path,
                              const std::function<Result<void>(const std::string& path)>& write) {
   std::error_code error;

@@ -1,9 +1,11 @@
 // Writes the file that -o names.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <string>
+#include <system_error>
 
 #include "common/result.h"
 
@@ -21,6 +23,9 @@ Result<void> WriteOutputFile(const std::string& path,
 // nothing but such events. Fails with kWrongUse if anything else is at `path`.
 Result<void> WriteEventFolder(const std::string& path,
                               const std::function<Result<void>(const std::string& path)>& write);
+
+// Returns the bytes of a file, or of all files in a folder.
+uintmax_t SizeOf(const std::string& path, std::error_code& error);
 
 // Opens the path that WriteOutputFile calls `write` with, calls `print`, and closes it. A new file
 // is created; a link in its place is not followed. Fails with kWrongUse if it cannot be opened,

@@ -114,6 +114,13 @@ Result<Trace> OpenTrace(const std::string& directory) {
   return trace;
 }
 
+const FieldValue* ValueOf(const Record& record, std::string_view field) {
+  const auto& fields = record.event.fields;
+  const auto found = std::ranges::find(fields, field, &Field::name);
+  return found != fields.end() ? &record.values[static_cast<size_t>(found - fields.begin())]
+                               : nullptr;
+}
+
 void VisitRecords(Trace& trace, const std::function<void(const Record&)>& visit) {
   for (const std::string& path : trace.packets) {
     const PacketPart part = ReadPacket(path);

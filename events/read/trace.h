@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -80,6 +81,9 @@ struct Record {
   const Writer& writer;
   const std::vector<FieldValue>& values;  // one for each of event.fields
 };
+
+// Returns the value of the field with this name, or null.
+const FieldValue* ValueOf(const Record& record, std::string_view field);
 
 // Visits all records, a thread's in the order of time. Adds what is damaged to trace.damages.
 void VisitRecords(Trace& trace, const std::function<void(const Record&)>& visit);

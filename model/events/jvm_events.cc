@@ -33,19 +33,13 @@ class JvmLoader {
   int64_t TimeOf(const events::Record& record) const {
     return events::NanosSince(clock_, record.ticks, start_unix_ns_);
   }
-  static const events::FieldValue* Find(const events::Record& record, std::string_view name) {
-    const auto& fields = record.event.fields;
-    const auto found = std::ranges::find(fields, name, &events::Field::name);
-    return found == fields.end() ? nullptr
-                                 : &record.values[static_cast<size_t>(found - fields.begin())];
-  }
   static uint64_t Number(const events::Record& record, std::string_view name) {
-    const events::FieldValue* value = Find(record, name);
+    const events::FieldValue* value = events::ValueOf(record, name);
     const auto* number = value != nullptr ? std::get_if<uint64_t>(value) : nullptr;
     return number != nullptr ? *number : 0;
   }
   static std::string Text(const events::Record& record, std::string_view name) {
-    const events::FieldValue* value = Find(record, name);
+    const events::FieldValue* value = events::ValueOf(record, name);
     const auto* text = value != nullptr ? std::get_if<std::string_view>(value) : nullptr;
     return text != nullptr ? profile::CleanText(std::string(*text)) : "";
   }

@@ -36,17 +36,12 @@ class MarkLoader {
 
  private:
   void Add(const events::Record& record, uint64_t time) {
-    const std::string& marker = record.event.event.marker;
-    const auto field = std::ranges::find(record.event.fields, marker, &events::Field::name);
-    const std::string_view* text = nullptr;
-    if (!marker.empty() && field != record.event.fields.end())
-      text = std::get_if<std::string_view>(
-          &record.values[static_cast<size_t>(field - record.event.fields.begin())]);
-    marks_.push_back(
-        {.time = time,
-         .thread = ThreadAt(record.writer, time),
-         .text = profile::CleanText(std::string(text != nullptr ? *text : record.event.full_name)),
-         .is_mark = text != nullptr});
+    const auto* text =
+        std::get_if<std::string_view>(events::ValueOf(record, record.event.event.marker));
+    marks_.push_back({.time = time,
+                      .thread = ThreadAt(record.writer, time),
+                      .text = profile::CleanText(
+                          std::string(text != nullptr ? *text : record.event.full_name))});
   }
 
   uint32_t ThreadAt(const events::Writer& writer, uint64_t time) const {

@@ -15,7 +15,6 @@ struct Mark {
   uint64_t time = 0;            // ns since the recording began
   uint32_t thread = kNoThread;  // index into Stretches::threads of the one that wrote it
   std::string text;             // of a mark; else the name of the event
-  bool is_mark = false;
 };
 
 // Loads those of all programs in the directory of a recording, in the order of time. Adds to

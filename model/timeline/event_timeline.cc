@@ -66,19 +66,21 @@ class EventTimeline final : public Timeline {
   void Slice(uint32_t track, uint64_t begin, uint64_t end, char type, const std::string& text) {
     if (!going_ || end <= begin) return;
     const auto [known, added] = texts_.try_emplace(text, static_cast<uint32_t>(texts_.size()));
-    const auto visit = [&](uint64_t time, TimelineEvent::What what) {
-      if (going_)
-        going_ = (*on_event_)({.track = track, .ns = start_ns() + time, .what = std::move(what)});
-    };
-    // Marks of the thread are visited at their times.
-    const auto visit_marks = [&](uint64_t until) {
-      for (; next_mark_ != end_mark_ && (*next_mark_)->time < until; ++next_mark_)
-        visit((*next_mark_)->time, Instant{.name = (*next_mark_)->text});
-    };
-    visit_marks(begin);
-    visit(begin, SliceBegin{.name = known->second, .text = known->first, .type = type});
-    visit_marks(end);
-    visit(end, SliceEnd());
+    VisitMarks(track, begin);
+    VisitOne(track, begin, SliceBegin{.name = known->second, .text = known->first, .type = type});
+    VisitMarks(track, end);
+    VisitOne(track, end, SliceEnd());
+  }
+
+  // Visits the thread's marks before this time that are still to come.
+  void VisitMarks(uint32_t track, uint64_t until) {
+    for (; next_mark_ != end_mark_ && (*next_mark_)->time < until; ++next_mark_)
+      VisitOne(track, (*next_mark_)->time, Instant{.name = (*next_mark_)->text});
+  }
+
+  void VisitOne(uint32_t track, uint64_t time, TimelineEvent::What what) {
+    if (going_)
+      going_ = (*on_event_)({.track = track, .ns = start_ns() + time, .what = std::move(what)});
   }
 
   void VisitProcessors() {
@@ -107,11 +109,7 @@ class EventTimeline final : public Timeline {
       Slice(track, gap.ready, gap.end, 'r', "ready");
     });
     for (; next < thread.first + thread.count; ++next) run(events_.stretches.stretches[next]);
-    for (; next_mark_ != end_mark_ && going_; ++next_mark_) {
-      going_ = (*on_event_)({.track = track,
-                             .ns = start_ns() + (*next_mark_)->time,
-                             .what = Instant{.name = (*next_mark_)->text}});
-    }
+    VisitMarks(track, UINT64_MAX);
   }
 
   std::string WaitText(const Stretch& stretch) {

@@ -102,12 +102,9 @@ void PutDispatchesFirst(std::vector<ptm::CheckedMetric>& metrics) {
 
 void AddInterrupts(WatchPlan& plan) {
   auto interrupts = KernelEvents::Open({.thread_interrupts = true});
-  const auto started = interrupts ? interrupts->Start() : Result<void>();
-  if (!interrupts || !started) {
-    const Error& error = interrupts ? started.error() : interrupts.error();
-    plan.metrics.notes.push_back("no INTR column: " + error.message);
-    return;
-  }
+  const auto started =
+      interrupts ? interrupts->Start() : Result<void>(std::unexpected(interrupts.error()));
+  if (!started) return plan.metrics.notes.push_back("no INTR column: " + started.error().message);
   plan.interrupts.emplace(*std::move(interrupts));
   plan.metrics.metrics.insert(plan.metrics.metrics.begin() + 1,
                               ptm::CheckedMetric{kInterrupts, std::nullopt});

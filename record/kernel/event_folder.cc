@@ -44,8 +44,7 @@ Result<void> WriteCounts(const fs::path& place, const ContextCounts& contexts) {
     if (counts.empty()) continue;  // its contexts were not seen
     const std::string_view bytes(reinterpret_cast<const char*>(counts.data()),
                                  counts.size() * sizeof counts[0]);
-    if (auto written = profile::WriteWholeFile((profile.path / profile::kKernelCountsFile).string(),
-                                               std::string(bytes));
+    if (auto written = profile::WriteWholeFile(profile.path / profile::kKernelCountsFile, bytes);
         !written)
       return written;
   }

@@ -78,12 +78,9 @@ ALWAYS int InterruptBegin(uint8_t kind, uint32_t number) {
 ALWAYS int InterruptEnd(uint8_t kind, uint32_t number) {
   struct kernel_processor_state* state = Processor();
   if (state == 0 || state->depth == 0) return 0;  // it began before the recording
-  if (counts_only) {
-    --state->depth;
-    return 0;
-  }
-  BEGIN(kernel_processor_interrupt_end, KERNEL_PROCESSOR_INTERRUPT_END);
   const uint32_t depth = --state->depth;
+  if (counts_only) return 0;
+  BEGIN(kernel_processor_interrupt_end, KERNEL_PROCESSOR_INTERRUPT_END);
   record.kind = kind;
   record.number = number;
   if (depth < KERNEL_NESTING) record.duration = record.time - state->begin[depth];

@@ -18,7 +18,6 @@
 #include "common/errno_text.h"
 #include "common/fd.h"
 #include "ptm/open_event.h"
-#include "record/kernel/kernel_shared.h"
 
 namespace jprof::record {
 namespace {
@@ -138,8 +137,8 @@ void KernelEvents::State::Choose(const KernelEventsOptions& options, const btf* 
     const bool instead = name == "on_user_page_fault";
     const bool needed =
         std::ranges::find(refused, std::string_view("on_page_fault")) != refused.end();
-    const bool counts = std::ranges::find(kEventPrograms, name) == std::end(kEventPrograms);
-    const bool wanted = (counts || !options.thread_interrupts) && (!memory || options.memory) &&
+    const bool events = std::ranges::find(kEventPrograms, name) != std::end(kEventPrograms);
+    const bool wanted = (!events || !options.thread_interrupts) && (!memory || options.memory) &&
                         (!calls || options.system_calls) &&
                         (!instead || (options.memory && needed));
     const bool usable =

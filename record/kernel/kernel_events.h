@@ -12,10 +12,11 @@
 
 #include "common/result.h"
 #include "ptm/event_spec.h"
+#include "record/kernel/kernel_shared.h"
 
 namespace jprof::record {
 
-inline constexpr size_t kMostCounters = 4;  // of each stretch
+inline constexpr size_t kMostCounters = KERNEL_COUNTERS;  // of each stretch
 
 struct KernelEventsOptions {
   bool all_processes = false;  // page faults, maps and system calls of all, not of the targets only

@@ -3,6 +3,7 @@
 // have different columns in different orders, so a column names the views that it is part of.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -105,6 +106,16 @@ class Columns {
         values_.push_back(getters_[i](row, cell));
     }
     return values_;
+  }
+
+  // Makes each column as wide in text as its name and its widest value. Requires one cell a column.
+  void FitWidths(const std::vector<Row>& rows) {
+    for (Column& column : columns_) column.width = static_cast<int>(column.name.size());
+    for (const Row& row : rows) {
+      const auto values = Of(row);
+      for (size_t i = 0; i < values.size(); ++i)
+        columns_[i].width = std::max(columns_[i].width, static_cast<int>(TextOf(values[i]).size()));
+    }
   }
 
  private:
