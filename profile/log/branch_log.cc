@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "common/bytes.h"
+#include "profile/log/leb128.h"
 
 namespace jprof::profile {
 
@@ -18,20 +19,6 @@ constexpr size_t kLongestRecord = 64;  // encoded; six numbers of at most ten by
 constexpr uint8_t kKindBits = 0x0f, kHasRepeats = 0x10, kHasTime = 0x20;
 // Reading needs memory for the file and, while it is read, a copy.
 constexpr uint64_t kBranchMemoryPerByte = 2;
-
-char* PutUleb(char* out, uint64_t value) {
-  for (; value >= 0x80; value >>= 7) *out++ = static_cast<char>(value | 0x80);
-  *out++ = static_cast<char>(value);
-  return out;
-}
-
-char* PutSleb(char* out, int64_t value) {
-  for (;; value >>= 7) {
-    const bool last = value >= -64 && value < 64;
-    *out++ = static_cast<char>((value & 0x7f) | (last ? 0 : 0x80));
-    if (last) return out;
-  }
-}
 
 int64_t Difference(uint64_t a, uint64_t b) { return static_cast<int64_t>(a - b); }
 

@@ -17,6 +17,7 @@
 #include "profile/files/recording_meta.h"
 #include "profile/log/branch_log.h"
 #include "profile/log/jit_log.h"
+#include "profile/log/memory_log.h"
 #include "profile/log/sample_log.h"
 #include "profile/merge/merge.h"
 #include "record/kernel/packet_writer.h"
@@ -139,6 +140,19 @@ void SaveBranches(const std::filesystem::path& path) {
   if (!writer.Close(20)) std::exit(1);
   const std::string bytes = BytesOf(path);
   std::ofstream(path, std::ios::binary) << '\2' << bytes;
+}
+
+void SaveReferences(const std::filesystem::path& path) {
+  profile::MemoryWriter writer;
+  if (!writer.Open(path, {.start_ns = 5})) std::exit(1);
+  using enum profile::MemoryAccess;
+  writer.Add({10, 7, 7, 0x1000, 0x8000, 8, kLoad, true});
+  writer.Add({10, 7, 7, 0x1004, 0x9000, 4, kStore, false});
+  writer.Add({11, 7, 7, 0x1000, 0x8008, 8, kLoad, false});
+  writer.Add({11, 8, 8, 0x1008, 0x7000, 4096, kModify, true});
+  if (!writer.Close(20)) std::exit(1);
+  const std::string bytes = BytesOf(path);
+  std::ofstream(path, std::ios::binary) << '\3' << bytes;
 }
 
 // A small heap with everything that the reports look at: strings, collections, a thread, a loader.
@@ -269,6 +283,7 @@ int main(int argc, char** argv) {
   SaveSamples(recordings / "samples");
   SaveJitLog(recordings / "jitlog");
   SaveBranches(recordings / "branches");
+  SaveReferences(recordings / "memory");
   Save(profiles, "demo", reports::DemoProfile(), false);
   Save(profiles, "trace", reports::DemoProfile(true), false);
   Save(profiles, "zstd", reports::DemoProfile(true), true);
