@@ -19,14 +19,12 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
+#include "common/flat_map.h"
 #include "common/result.h"
-#include "profile/log/log_reader.h"
-#include "profile/log/log_writer.h"
+#include "profile/log/thread_packets.h"
 #include "profile/read/reading_memory.h"
 
 namespace jprof::profile {
@@ -48,34 +46,36 @@ struct MemoryReference {
   bool operator==(const MemoryReference&) const = default;
 };
 
+// Describes the accesses of one instruction in a packet.
+struct ReferencingSite {
+  uint64_t code = 0, bytes = 0, last = 0;
+  MemoryAccess access = MemoryAccess::kLoad;
+};
+// Contains what an encoded record refers to: the sites and the record before it in its packet.
+struct ReferencingSites {
+  std::vector<ReferencingSite> sites;
+  FlatMap numbers;  // of sites, by key
+  uint64_t code = 0, address = 0;
+};
+
 // Writes a file. One thread at a time may call it: callers serialise.
 class MemoryWriter {
  public:
-  MemoryWriter();
-  ~MemoryWriter();
-  MemoryWriter(const MemoryWriter&) = delete;
-
   Result<void> Open(const std::string& path, const LogHeader& header);
   void Add(const MemoryReference& reference);
   // Writes what is buffered and the end, and closes the file. Fails if something could not be
   // written.
-  Result<void> Close(uint64_t end_ns);
+  Result<void> Close(uint64_t end_ns) { return packets_.Close(end_ns); }
 
   uint64_t records() const { return records_; }
 
  private:
-  struct Pending;
-  Pending& PendingOf(uint32_t pid, uint32_t tid);
-  void Flush(Pending& pending);
-
-  LogWriter file_;
+  ThreadPackets<ReferencingSites, size_t{256} << 10> packets_;
   uint64_t records_ = 0;
-  std::unordered_map<uint64_t, std::unique_ptr<Pending>> pending_;  // by pid and tid
-  Pending* last_ = nullptr;
 };
 
 // Keeps a file of references in memory, encoded (2 to 5 bytes per record).
-class MemoryLog {
+class MemoryLog : public PacketLog {
  public:
   // Reads a file. Fails if it does not exist, is not such a log, has another version or needs more
   // than `memory` bytes. Damaged parts are dropped and reported by damages().
@@ -85,16 +85,6 @@ class MemoryLog {
   // Calls `use` for each record, in the order of execution within a thread. Threads are interleaved
   // in pieces that overlap in time. If parts are lost, each piece begins a burst.
   void ForEach(const std::function<void(const MemoryReference&)>& use) const;
-
-  const LogHeader& header() const { return summary_.header; }
-  uint64_t records() const { return summary_.records; }
-  uint64_t end_ns() const { return summary_.end_ns; }
-  const std::vector<std::string>& damages() const { return summary_.damages; }
-
- private:
-  std::string bytes_;            // the file
-  std::vector<size_t> packets_;  // offsets of the intact ones
-  LogSummary summary_;
 };
 
 }  // namespace jprof::profile
