@@ -74,7 +74,7 @@ void PrintSummary(const record::ItracePlan& plan, const record::ItraceSummary& s
   if (!plan.options.writes()) return;
   const std::string place = record::DisplayPath(plan.out);
   fmt::print(stderr, "jprof: trace:   {}\n", place);
-  PrintNext("jprof report " + place);
+  PrintNext((plan.options.records ? "jprof report " : "jprof report memory ") + place);
 }
 
 Result<int> Itrace(const record::ItraceRequest& request, const Command& command) {
