@@ -6,6 +6,7 @@
 #include "cpo/model/references.h"
 #include "model/itrace/memory_use.h"
 #include "model/values/statistics.h"
+#include "reports/print/screen.h"
 #include "reports/print/units.h"
 #include "reports/quality/head.h"
 #include "reports/quality/quality_of.h"
@@ -13,8 +14,6 @@
 
 namespace jprof::reports {
 namespace {
-
-constexpr uint32_t kScreenRows = 20;
 
 // A row as the columns' getters see it. `text` lives until the row is written.
 struct MemoryLine {
