@@ -1,6 +1,7 @@
 #include "a2n/image.h"
 
 #include <elfutils/libdwfl.h>
+#include <fcntl.h>
 #include <gelf.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -312,6 +313,13 @@ std::vector<uint8_t> Image::CodeAt(uint64_t file_offset, uint64_t length) const 
     return {bytes, bytes + std::min<size_t>(data->d_size, length)};
   }
   return {};
+}
+
+std::string BuildIdOf(const std::string& path) {
+  Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd) return "";
+  const auto image = Image::Open(std::move(fd), path, {});
+  return image ? (*image)->build_id() : "";
 }
 
 }  // namespace jprof::a2n

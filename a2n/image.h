@@ -81,4 +81,7 @@ class Image {
   std::unique_ptr<SourceLines> lines_;
 };
 
+// Returns the build id of the file, or an empty text if it cannot be read or has none.
+std::string BuildIdOf(const std::string& path);
+
 }  // namespace jprof::a2n

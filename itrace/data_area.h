@@ -12,13 +12,13 @@ inline constexpr uint32_t kTableEntries = 1u << 16;  // by the low 16 bits of th
 inline constexpr uint32_t kRingBytes = 1u << 20;
 
 struct DataArea {
-  uint64_t rax, rcx;       // spilled
-  uint64_t ring;           // the address of the next entry
-  uint64_t count;          // instructions, in code that records no branches
-  uint64_t repeats;        // the same for iterations of rep instructions
-  uint64_t repeat_before;  // rcx before a rep instruction
-  uint64_t target;         // of an indirect branch
-  uint64_t unused;
+  uint64_t rax, rcx;          // spilled
+  uint64_t ring;              // the address of the next entry
+  uint64_t count;             // instructions, in code that records no branches
+  uint64_t repeats;           // the same for iterations of rep instructions
+  uint64_t repeat_before;     // rcx before a rep instruction
+  uint64_t target;            // of an indirect branch
+  uint64_t fs_base, gs_base;  // to compute addresses
   alignas(16) uint8_t xmm0[16], xmm1[16];
   alignas(4096) uint64_t table[kTableEntries];  // addresses of code that checks `target`
   alignas(4096) uint8_t entries[kRingBytes];
@@ -27,7 +27,8 @@ struct DataArea {
 inline constexpr uint32_t kGuardBytes = 4096;
 
 // An entry of the ring is the number of an exit (uint64_t). For exits that have one, a value
-// (uint64_t) follows: the target of an indirect branch, or the iterations of a rep instruction.
+// (uint64_t) follows: the target of an indirect branch, the iterations of a rep instruction, or an
+// address in memory.
 // Everything is aligned, because programs may have alignment checks on.
 inline constexpr uint32_t kShortEntry = 8, kLongEntry = 16;
 

@@ -28,10 +28,13 @@ void TracedThread::Begin(std::optional<Frame> frame) {
   if (registers_.RestartsSystemCall()) registers_.RestartSystemCall();
   frame_ = frame;
   active_ = true;
+  begins_ = true;
+  if (context_.options.memory && !memory_) memory_ = std::make_unique<MemoryDecoder>();
   HideMask();
   if (context_.options.engine == Engine::kBlock && !cache_) {
     const TranslatorOptions options = {.records = context_.options.records || context_.limit != 0,
                                        .not_taken = context_.options.not_taken,
+                                       .memory = memory_.get(),
                                        .thread_counter = context_.thread_counter,
                                        .quiet = context_.quiet};
     cache_ = std::make_unique<CodeCache>(context_.tracee, tid_, options);
@@ -125,6 +128,8 @@ uint64_t TracedThread::Translated(uint64_t original, bool indirect) {
 void TracedThread::ResumeInCache() {
 #if defined(__x86_64__)
   registers_.raw.orig_rax = ~uint64_t{0};
+  cache_->data().fs_base = registers_.raw.fs_base;
+  cache_->data().gs_base = registers_.raw.gs_base;
 #endif
   mode_ = Mode::kInCache;
   SetRegisters(tid_, registers_);
@@ -178,6 +183,7 @@ void TracedThread::Exiting() {
     const CodePoint* point =
         translation == nullptr ? nullptr : CodeCache::PointAt(*translation, at);
     if (point != nullptr && point->state != CodePoint::State::kBetween) {
+      SettleReferences(*point);
       AddPartial(*point);
       at = point->original;
     }

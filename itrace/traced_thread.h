@@ -8,11 +8,14 @@
 
 #include <sched.h>
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "itrace/code_cache.h"
+#include "itrace/memory_operands.h"
 #include "itrace/ptrace.h"
 #include "itrace/step_instruction.h"
 #include "itrace/trace_events.h"
@@ -76,6 +79,15 @@ class TracedThread {
     bool entered = false;
     bool signalled = false;  // a signal is delivered with the step
     bool restarts = false;   // repeats the system call before pc, unless a handler is called
+    MemoryOperands operands = {};
+    std::array<uint64_t, MemoryOperands::kMost> addresses = {};  // of `operands`
+  };
+  // A string instruction with a rep prefix that has begun to access memory.
+  struct OpenRange {
+    uint64_t code = 0, begin = 0;
+    uint32_t bytes = 0;  // of one access
+    profile::MemoryAccess access = profile::MemoryAccess::kLoad;
+    uint8_t base = 0;  // the register that runs through the range
   };
 
   // These run and park the thread (traced_thread.cc).
@@ -116,6 +128,16 @@ class TracedThread {
   void AddToThreadCounter(uint64_t instructions, uint64_t address);
   void Record(profile::BranchKind kind, uint64_t from, uint64_t to, uint64_t time = 0);
 
+  // These record what the thread read and wrote (traced_thread_memory.cc).
+  void AddReference(uint64_t code, uint64_t address, uint64_t bytes, profile::MemoryAccess access,
+                    uint64_t time);
+  void AddRange(const OpenRange& range, uint64_t end, uint64_t time);
+  void AddReference(const CodeExit& exit, uint64_t value, uint64_t time);
+  void SettleReferences(const CodePoint& point);
+  void ReportReferences(bool all);
+  void BeginStepReferences(std::span<const uint8_t> code);
+  void EndStepReferences(bool executed);
+
   void HideMask();
   void ShowMask();
   void Pin();
@@ -140,6 +162,10 @@ class TracedThread {
   uint64_t pending_ = 0, pending_repeats_ = 0;  // since the last record
   uint64_t began_ns_ = 0;
   ThreadTotals totals_;
+  std::unique_ptr<MemoryDecoder> memory_;
+  std::vector<profile::MemoryReference> references_;  // that are not reported yet
+  std::vector<OpenRange> ranges_;
+  bool begins_ = true;  // the next reference begins a burst
 };
 
 }  // namespace jprof::itrace

@@ -161,6 +161,7 @@ void TracedThread::OnCacheSignal(siginfo_t info) {
 void TracedThread::LeaveAt(const CodePoint& point) {
   Drain();
   if (point.state == State::kAtWithRcx) SetRcx(registers_, cache_->data().rcx);
+  SettleReferences(point);
   AddPartial(point);
   registers_.set_pc(point.original);
 }

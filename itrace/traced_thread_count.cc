@@ -17,7 +17,16 @@ T ReadAt(const uint8_t* bytes) {
 }
 
 bool HasValue(CodeExit::Type type) {
-  return type == CodeExit::Type::kIndirect || type == CodeExit::Type::kRepeats;
+  switch (type) {
+    case CodeExit::Type::kIndirect:
+    case CodeExit::Type::kRepeats:
+    case CodeExit::Type::kMemory:
+    case CodeExit::Type::kRangeBegin:
+    case CodeExit::Type::kRangeEnd:
+      return true;
+    default:
+      return false;
+  }
 }
 
 }  // namespace
@@ -62,8 +71,15 @@ void TracedThread::Drain() {
         break;
       case CodeExit::Type::kContinued:
         break;
+      case CodeExit::Type::kMemory:
+      case CodeExit::Type::kRangeBegin:
+      case CodeExit::Type::kRangeEnd:
+      case CodeExit::Type::kUnseen:
+        AddReference(exit, value, when);
+        break;
     }
   }
+  ReportReferences(false);
   drained_ns_ = now;
   data.ring = ring_first_;
 }
@@ -113,6 +129,7 @@ void TracedThread::Record(BranchKind kind, uint64_t from, uint64_t to, uint64_t 
                               .repeats = pending_repeats_});
     ++totals_.records;
   }
+  if (kind == BranchKind::kEnd) ReportReferences(true);
   totals_.instructions += pending_;
   totals_.repeats += pending_repeats_;
   pending_ = pending_repeats_ = 0;

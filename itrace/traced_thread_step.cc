@@ -62,6 +62,7 @@ void TracedThread::BeginStep() {
            .repeat = registers_.repeat(),
            .instruction = DecodeStep(std::span(code).first(size), registers_.pc())};
   step_.restarts = registers_.RestartsSystemCall();
+  BeginStepReferences(std::span(code).first(size));
   if (step_.instruction.kind == Kind::kSystemCall && !deliver_) BeforeSystemCall();
   SetRegisters(tid_, registers_);
   int signal = 0;
@@ -106,12 +107,14 @@ void TracedThread::OnStepStop(const Stop& stop) {
                         (step_.instruction.kind == Kind::kSystemCall || stop.signal() == SIGTRAP);
   if (executed) {
     CountOne();
+    EndStepReferences(true);
     if (step_.instruction.kind == Kind::kSystemCall) {
       AfterSystemCall();
       Record(BranchKind::kSystemCall, step_.pc, registers_.pc());
     }
   } else if (step_.instruction.repeats) {
     pending_repeats_ += step_.repeat - registers_.repeat();
+    EndStepReferences(false);
   }
   deliver_ = *info;
   BeginStep();
@@ -140,6 +143,7 @@ void TracedThread::FinishStep() {
   }
   RemoveTrapFlag();
   CountOne();
+  EndStepReferences(true);
   BranchKind kind = BranchOf(step_.instruction, to);
   if (kind == BranchKind::kSystemCall) AfterSystemCall();
   if (step_.number == SYS_rt_sigreturn) kind = BranchKind::kSignalReturn;

@@ -15,6 +15,7 @@ constexpr size_t kRax = offsetof(DataArea, rax), kRcx = offsetof(DataArea, rcx),
                  kRing = offsetof(DataArea, ring), kCount = offsetof(DataArea, count),
                  kRepeatSum = offsetof(DataArea, repeats),
                  kRepeatBefore = offsetof(DataArea, repeat_before),
+                 kFsBase = offsetof(DataArea, fs_base), kGsBase = offsetof(DataArea, gs_base),
                  kTarget = offsetof(DataArea, target), kTable = offsetof(DataArea, table),
                  kXmm0 = offsetof(DataArea, xmm0), kXmm1 = offsetof(DataArea, xmm1);
 constexpr uint64_t kWindow = 16;
@@ -23,6 +24,7 @@ struct Line {
   uint64_t address = 0;
   std::span<const uint8_t> bytes;
   X86Instruction instruction;
+  MemoryOperands memory = {};
 };
 
 bool FitsDisplacement(uint64_t target, uint64_t at) {
@@ -91,6 +93,10 @@ class Translating {
       const X86Instruction& instruction = line.instruction;
       if (instruction.rip_relative && !CanReach(line)) line.instruction.kind = X86Kind::kStepped;
       line.bytes = code.first(instruction.length);
+      if (options_.memory != nullptr) {
+        if (SetsSegmentBase(line)) line.instruction.kind = X86Kind::kStepped;
+        line.memory = options_.memory->Decode(code, address);
+      }
       lines_.push_back(line);
       // What is stepped is not copied, and so need not be compared.
       if (HasToBeStepped(line.instruction.kind)) break;
@@ -105,12 +111,20 @@ class Translating {
     std::memcpy(&displacement, &line.bytes[line.instruction.displacement], 4);
     return line.address + line.instruction.length + static_cast<int64_t>(displacement);
   }
+  // wrfsbase and wrgsbase: the slots that have the bases are set when the thread enters the cache.
+  static bool SetsSegmentBase(const Line& line) {
+    const X86Instruction& instruction = line.instruction;
+    if (instruction.opcode == 0 || instruction.opcode + 1u >= line.bytes.size()) return false;
+    const uint8_t modrm = line.bytes[instruction.opcode + 1u];
+    return line.bytes[instruction.opcode - 1u] == 0x0f && line.bytes[instruction.opcode] == 0xae &&
+           (modrm & 0xf0) == 0xd0;
+  }
   bool CanReach(const Line& line) const {
     return FitsDisplacement(OperandOf(line), at_) && FitsDisplacement(OperandOf(line), at_ + 65536);
   }
 
-  void Point(State state, uint64_t original) {
-    result_.points.push_back({asm_.offset(), state, original, executed_, uncounted_});
+  void Point(State state, uint64_t original, uint32_t references = 0) {
+    result_.points.push_back({asm_.offset(), state, original, executed_, uncounted_, references});
   }
   void Between() { Point(State::kBetween, 0); }
   uint32_t Exit(CodeExit exit) {
@@ -237,14 +251,56 @@ class Translating {
     Leave(stub.exit);
   }
 
+  // Returns how many of its references are in the ring before the instruction is executed.
+  static uint32_t ReferencesOf(const Line& line) {
+    if (line.instruction.kind == X86Kind::kRepeated) return 0;
+    return line.memory.count + (line.memory.unseen ? 1u : 0u);
+  }
+  // Records what the instruction will read and write.
+  void References(const Line& line) {
+    if (line.memory.count == 0 && !line.memory.unseen) return;
+    Between();
+    for (const MemoryOperand& operand : line.memory.found())
+      Reference(line, operand,
+                operand.repeated ? CodeExit::Type::kRangeBegin : CodeExit::Type::kMemory);
+    if (!line.memory.unseen) return;
+    asm_.StoreRax(kRax);
+    Append(ReferenceExit({.type = CodeExit::Type::kUnseen, .from = line.address}), false);
+    asm_.LoadRax(kRax);
+  }
+  uint32_t ReferenceExit(const CodeExit& exit) {
+    const uint32_t index = Exit(exit);
+    result_.exits[index].executed = 0;  // the instruction counts with the next branch
+    return index;
+  }
+  void Reference(const Line& line, const MemoryOperand& operand, CodeExit::Type type) {
+    asm_.StoreRax(kRax);
+    asm_.StoreRcx(kRcx);
+    asm_.AddressToRcx(operand.base, operand.index, operand.scale, operand.displacement,
+                      operand.address32);
+    if (operand.segment != MemoryOperand::Segment::kFlat) {
+      asm_.LoadRax(operand.segment == MemoryOperand::Segment::kFs ? kFsBase : kGsBase);
+      asm_.Bytes({0x48, 0x8d, 0x0c, 0x01});  // lea rcx, [rcx + rax]
+    }
+    Append(ReferenceExit({.type = type,
+                          .from = line.address,
+                          .bytes = operand.bytes,
+                          .access = operand.access,
+                          .base = operand.base}),
+           true);
+    asm_.LoadRax(kRax);
+    asm_.LoadRcx(kRcx);
+  }
+
   void Copy(const Line& line) {
     const X86Kind kind = line.instruction.kind;
     if (HasToBeStepped(kind)) {
       Point(State::kAt, line.address);
       return Trap({.type = CodeTrap::Type::kStep});
     }
+    References(line);
+    Point(State::kAt, line.address, ReferencesOf(line));
     if (kind == X86Kind::kPlain || kind == X86Kind::kRepeated) {
-      Point(State::kAt, line.address);
       if (kind == X86Kind::kRepeated) return Repeated(line);
       CopyBytes(line);
       ++executed_, ++uncounted_;
@@ -267,6 +323,8 @@ class Translating {
     CopyBytes(line);
     ++executed_, ++uncounted_;
     Between();
+    for (const MemoryOperand& operand : line.memory.found())
+      Reference(line, operand, CodeExit::Type::kRangeEnd);
     asm_.StoreRax(kRax);
     asm_.StoreRcx(kRcx);
     asm_.LoadRax(kRepeatBefore);
@@ -290,7 +348,6 @@ class Translating {
     const X86Instruction& instruction = line.instruction;
     const uint64_t next = line.address + instruction.length;
     const uint64_t target = next + static_cast<uint64_t>(instruction.relative);
-    Point(State::kAt, line.address);
     ++executed_;
     ++uncounted_;
     switch (instruction.kind) {
@@ -373,8 +430,8 @@ class Translating {
       asm_.Imm32(8u + instruction.popped);
     } else if (instruction.kind == X86Kind::kIndirectCall) {
       kind = BranchKind::kCall;
-      result_.points.push_back(
-          {asm_.offset(), State::kAtWithRcx, line.address, before, uncounted_before});
+      result_.points.push_back({asm_.offset(), State::kAtWithRcx, line.address, before,
+                                uncounted_before, ReferencesOf(line)});
       PushReturn(next);
     }
     Between();

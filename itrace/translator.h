@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "itrace/memory_operands.h"
 #include "itrace/x86_decoder.h"
 #include "profile/log/branch_log.h"
 
@@ -27,6 +28,7 @@ struct CodeSpan {
 struct TranslatorOptions {
   bool records = true;                    // if false, only counts
   bool not_taken = false;                 // records also branches that are not taken
+  const MemoryDecoder* memory = nullptr;  // if not null, references to memory are recorded
   std::optional<int32_t> thread_counter;  // offset from fs:0 of a counter in the process
   CodeSpan quiet;                         // code that is not counted there
   uint32_t most_instructions = 64;
@@ -44,8 +46,9 @@ struct CodePoint {
   uint32_t offset = 0;
   State state = State::kBetween;
   uint64_t original = 0;
-  uint32_t executed = 0;   // instructions since the entry or the last number in the ring
-  uint32_t uncounted = 0;  // instructions since the entry or the last addition to counters
+  uint32_t executed = 0;    // instructions since the entry or the last number in the ring
+  uint32_t uncounted = 0;   // instructions since the entry or the last addition to counters
+  uint32_t references = 0;  // those of the instruction that are in the ring already
 };
 
 // Describes how the thread leaves a translation, or what a number in the ring means.
@@ -56,6 +59,11 @@ struct CodeExit {
     kContinued,  // the line goes on at `to`, without a branch
     kRepeats,    // not an exit; the value is the iterations of a rep instruction
     kNotTaken,   // not an exit but a branch that was not taken
+    // These are not exits, but references to memory by the instruction at `from`:
+    kMemory,      // to the value
+    kRangeBegin,  // by a rep instruction, which begins at the value
+    kRangeEnd,    // and ends there
+    kUnseen,      // to places that are not known
   };
   Type type = Type::kDirect;
   profile::BranchKind kind = profile::BranchKind::kJump;
@@ -63,6 +71,9 @@ struct CodeExit {
   uint64_t next = 0;      // where a call returns to
   uint32_t executed = 0;  // instructions that the number in the ring stands for
   uint32_t jump = 0;      // of kDirect and kContinued, offset of the displacement of the jump
+  uint32_t bytes = 0;     // of a reference to memory
+  profile::MemoryAccess access = profile::MemoryAccess::kLoad;
+  uint8_t base = 0;  // of kRangeBegin, the register that has the address
 };
 
 // An int3 in a translation.

@@ -52,6 +52,25 @@ class X86Assembler {
     Bytes({0x48, 0x8d, 0x80});
     Imm32(value);
   }
+  // Loads an address into rcx: base + index * scale + displacement, with register numbers of which
+  // 0xff means none, or the displacement alone. With `address32` only its low 32 bits.
+  void AddressToRcx(uint8_t base, uint8_t index, uint8_t scale, uint64_t displacement,
+                    bool address32) {
+    constexpr uint8_t kNone = 0xff;
+    if (base == kNone && index == kNone) {
+      Bytes({0x48, 0xb9});  // mov rcx, imm64
+      return Imm64(address32 ? displacement & 0xffffffff : displacement);
+    }
+    if (address32) Bytes({0x67});
+    const bool has_base = base != kNone, has_index = index != kNone;
+    const auto rex = static_cast<uint8_t>(0x48 | (has_base && base > 7 ? 1 : 0) |
+                                          (has_index && index > 7 ? 2 : 0));
+    const int shift = scale == 8 ? 3 : scale == 4 ? 2 : scale == 2 ? 1 : 0;
+    const auto sib = static_cast<uint8_t>(shift << 6 | (has_index ? index & 7 : 4) << 3 |
+                                          (has_base ? base & 7 : 5));
+    Bytes({rex, 0x8d, static_cast<uint8_t>(has_base ? 0x8c : 0x0c), sib});
+    Imm32(static_cast<uint32_t>(displacement));
+  }
   void Trap() { Bytes({0xcc}); }
   // Appends a jump and returns the offset of its 32-bit displacement. It leads to the next
   // instruction until the displacement is changed.

@@ -64,8 +64,16 @@ std::string ShortName(std::string_view name) {
 
 constexpr std::string_view kModule = "--module=";
 
-// Returns the index of the main class, module or jar of a java command, or the number of words if
-// there is none.
+// Returns an empty text if there is none.
+std::string JavaMain(const std::vector<std::string>& command) {
+  const size_t at = MainAt(command);
+  if (at >= command.size()) return "";
+  const std::string_view main = command[at];
+  return ShortName(main.starts_with(kModule) ? main.substr(kModule.size()) : main);
+}
+
+}  // namespace
+
 size_t MainAt(const std::vector<std::string>& command) {
   for (size_t i = 1; i < command.size(); ++i) {
     const std::string_view argument = command[i];
@@ -79,16 +87,6 @@ size_t MainAt(const std::vector<std::string>& command) {
   }
   return command.size();
 }
-
-// Returns an empty text if there is none.
-std::string JavaMain(const std::vector<std::string>& command) {
-  const size_t at = MainAt(command);
-  if (at >= command.size()) return "";
-  const std::string_view main = command[at];
-  return ShortName(main.starts_with(kModule) ? main.substr(kModule.size()) : main);
-}
-
-}  // namespace
 
 std::string ProfileName(const std::vector<std::string>& command) {
   if (command.empty()) return "";

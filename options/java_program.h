@@ -10,6 +10,10 @@ namespace jprof::options {
 // package, or the jar without its folder, else the program.
 std::string ProfileName(const std::vector<std::string>& command);
 
+// Returns the index of the main class, module, jar or source file of a java command, or the number
+// of words if there is none.
+size_t MainAt(const std::vector<std::string>& command);
+
 // Returns the command of a process, for the user. It omits java and its options if there is a main
 // class, a module or a jar.
 std::string CommandText(const std::vector<std::string>& command);

@@ -40,6 +40,7 @@ perf_event_attr AttributesOf(const CpuSamplerOptions& options) {
     attr.read_format = kReadFormat;
   }
   if (options.chains) attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+  if (options.data) attr.sample_type |= PERF_SAMPLE_ADDR;
   attr.freq = options.rate != 0;
   if (options.rate != 0) {
     attr.sample_freq = options.rate;
@@ -148,6 +149,10 @@ EventSpec TaskClock() {
   return {.name = "time", .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK};
 }
 
+EventSpec PageFaults() {
+  return {.name = "page-faults", .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS};
+}
+
 CpuSampler::CpuSampler(std::unique_ptr<State> state) : state_(std::move(state)) {}
 CpuSampler::CpuSampler(CpuSampler&&) noexcept = default;
 CpuSampler& CpuSampler::operator=(CpuSampler&&) noexcept = default;
@@ -155,7 +160,9 @@ CpuSampler::~CpuSampler() = default;
 
 Result<CpuSampler> CpuSampler::Open(const CpuSamplerOptions& options) {
   auto state =
-      std::make_unique<State>(options.ring_pages, RecordParser(options.chains, options.switches));
+      std::make_unique<State>(options.ring_pages, RecordParser({.chains = options.chains,
+                                                         .counts = options.switches,
+                                                         .data = options.data}));
   perf_event_attr attr = AttributesOf(options);
   const bool wanted_kernel = !attr.exclude_kernel;
   std::vector<int> targets;
@@ -193,7 +200,7 @@ Result<CpuSampler> CpuSampler::Open(const CpuSamplerOptions& options) {
 }
 
 CpuSampler CpuSampler::FromRing(int descriptor, void* ring, size_t ring_pages) {
-  auto state = std::make_unique<State>(ring_pages, RecordParser(false, false));
+  auto state = std::make_unique<State>(ring_pages, RecordParser({}));
   state->rings.emplace_back().page = static_cast<perf_event_mmap_page*>(ring);
   state->rings.back().descriptors = {descriptor};
   return CpuSampler(std::move(state));

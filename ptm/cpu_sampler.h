@@ -20,6 +20,8 @@ namespace jprof::ptm {
 EventSpec CpuClock();
 // Returns a thread's own on-CPU time, in ns, as an event to count.
 EventSpec TaskClock();
+// Returns the page faults of processes; their data is the address that was accessed.
+EventSpec PageFaults();
 
 struct CpuSamplerOptions {
   EventSpec event = CpuClock();
@@ -28,6 +30,7 @@ struct CpuSamplerOptions {
   bool chains = false;         // frame-pointer call chains
   std::vector<uint32_t> pids;  // these processes and their descendants; the whole machine if empty
   bool on_exec = false;        // starts counting when the (single) process executes
+  bool data = false;           // the addresses of data that the events are about
   bool maps = true;            // also reports the mappings of code
   // Reports each dispatch, and with each sample the CPU's values of `event` and of the events in
   // `counted`, which count at the same time; otherwise Open fails. Requires the whole machine.

@@ -72,10 +72,11 @@ void RecordParser::Sample(const perf_event_header& header, ByteCursor bytes, Sam
   record.pid = bytes.Read<uint32_t>();
   record.tid = bytes.Read<uint32_t>();
   record.time = bytes.Read<uint64_t>();
+  if (parts_.data) record.data = bytes.Read<uint64_t>();
   record.cpu = static_cast<uint16_t>(bytes.Read<uint32_t>());
   bytes.Skip(4);
-  if (counts_) record.counted = ReadCountedValues(bytes);
-  if (!chains_) return;
+  if (parts_.counts) record.counted = ReadCountedValues(bytes);
+  if (!parts_.chains) return;
   chain_.clear();
   const uint64_t count = std::min(bytes.Read<uint64_t>(), kMaxChain);
   for (uint64_t i = 0; i < count && bytes.ok(); ++i) {

@@ -34,6 +34,7 @@ struct SampleRecord {
   uint32_t parent_pid = 0, parent_tid = 0;  // kFork
   uint64_t time = 0;
   uint64_t address = 0;                        // instruction of kSample, start of kMap
+  uint64_t data = 0;                           // kSample, with data: the address accessed
   uint64_t length = 0, offset = 0, inode = 0;  // kMap
   uint64_t lost = 0;      // of kLost, samples or records; the maximum number for unreadable data
   std::string_view text;  // path of kMap, name of kComm; valid during the call
@@ -51,10 +52,17 @@ inline constexpr size_t kSmallestRecord = 32;
 // Is called with each record, which is valid during the call.
 using SampleVisitor = std::function<void(const SampleRecord&)>;
 
+// States what samples have besides their instruction, thread, time and processor.
+struct SampleParts {
+  bool chains = false;  // of callers
+  bool counts = false;  // counted values
+  bool data = false;    // the address of the data
+};
+
 // Parses records of events with the attributes that CpuSampler sets.
 class RecordParser {
  public:
-  RecordParser(bool chains, bool counts) : chains_(chains), counts_(counts) {}
+  explicit RecordParser(const SampleParts& parts) : parts_(parts) {}
 
   // Visits the record. Skips it if it is damaged, or if SampleRecord cannot describe it, such as a
   // mapping without code.
@@ -63,7 +71,7 @@ class RecordParser {
  private:
   void Sample(const perf_event_header& header, ByteCursor bytes, SampleRecord& record);
 
-  bool chains_, counts_;  // whether samples have a chain and counted values
+  SampleParts parts_;
   std::vector<uint64_t> chain_;
 };
 

@@ -7,6 +7,7 @@
 #include "reports/events/event_columns.h"
 #include "reports/events/timeline.h"
 #include "reports/itrace/arc.h"
+#include "reports/itrace/memory.h"
 #include "reports/locks/log_jlm.h"
 #include "reports/object_columns.h"
 #include "reports/ticks/tprof.h"
@@ -156,6 +157,19 @@ constexpr ColumnHelp kArcColumns[] = {
     {"FUNCTION", "the letter of scs, then `module.function` or the Java method"},
 };
 
+constexpr ColumnHelp kMemoryColumns[] = {
+    {"REFS", "references to memory by the function's own instructions"},
+    {"%", "REFS in percent of all references"},
+    {"LOADS", "references that read; one that also writes is in LOADS and in STORES"},
+    {"STORES", "references that write"},
+    {"LINES", "different cache lines (64 bytes) that the function referred to"},
+    {"PAGES", "different pages (4 KiB): its working set"},
+    {"WALKS",
+     "references that neither level of a data TLB like this processor's, with pages of 4 KiB, has "
+     "a translation for; simulated over all threads together"},
+    {"FUNCTION", "the letter of scs, then `module.function` or the Java method"},
+};
+
 constexpr ColumnHelp kArcCallColumns[] = {
     {"CUM", "instructions of the callee, with all that it called, on behalf of this caller"},
     {"CUM%", "CUM in percent of all instructions"},
@@ -257,6 +271,9 @@ constexpr Report kReports[] = {
      "--no-pager",
      "--format --threads --tid", kTreeFormats, kArcColumns, kTraces,
      Of<model::ArcRecording, PrintArc>, PageOf<model::ArcRecording>, kArcCallColumns},
+    {"memory", "references to memory of jprof itrace --memory: by function, and misses by size",
+     "--format --all --min-percent --top --function --tid --names --legend --width --no-pager", "",
+     kTableFormats, kMemoryColumns, kTraces, Of<model::ArcRecording, PrintMemory>},
     {"tprof",
      "a recording of jprof tprof: processes, threads, modules, symbols",
      "--format --all --min-percent --names --width --no-pager",

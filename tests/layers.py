@@ -65,6 +65,7 @@ STRINGS_ONLY_IN = [
             "common/procfs.cc",
             "jprof/unwind",  # runs in signal handlers, which may not allocate
             "jprof/hookit",  # the same
+            "cpo/shim",  # runs within malloc, and may not allocate
         ],
     ),
 ]

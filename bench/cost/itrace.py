@@ -71,7 +71,7 @@ public class Work {
 
 
 def measure(jprof, options, command, folder):
-    """(instructions, millions of them per second)"""
+    """(instructions, millions of them per second, references to memory)"""
     out = os.path.join(folder, "out.itrace")
     shutil.rmtree(out, ignore_errors=True)
     said = subprocess.run(
@@ -83,7 +83,9 @@ def measure(jprof, options, command, folder):
     if not found:
         sys.exit(f"{command}: {said.stderr}")
     count = int(found.group(1))
-    return count, count / max(float(seconds.group(1)), 1e-3) / 1e6
+    references = re.search(r"(\d+) references to memory", said.stderr)
+    return (count, count / max(float(seconds.group(1)), 1e-3) / 1e6,
+            int(references.group(1)) if references else 0)
 
 
 def build(folder, name, text, compiler):
@@ -121,11 +123,12 @@ def main():
             subprocess.run([javac, "Work.java"], check=True)
             java = [arguments.java, "-Xbatch", "-XX:-TieredCompilation", "-cp", folder, "Work"]
             rows.append(("Java, a compiled method", java, "Work.sum", "20000000", "100"))
-        print(f"{'program':36}{'engine':20}{'instructions':>14}{'million/s':>12}")
+        print(f"{'program':36}{'engine':20}{'instructions':>14}{'million/s':>12}{'references':>14}")
         for name, command, function, size, small in rows:
             for label, options, argument in (
                 ("block", [], size),
                 ("block, only counts", ["--no-records"], size),
+                ("block, memory", ["--no-records", "--memory"], size),
                 ("step", ["--engine", "step"], small),
             ):
                 got = [
@@ -133,7 +136,7 @@ def main():
                     for _ in range(arguments.rounds if label != "step" else 1)
                 ]
                 rate = statistics.median(one[1] for one in got)
-                print(f"{name:36}{label:20}{got[0][0]:14}{rate:12.2f}", flush=True)
+                print(f"{name:36}{label:20}{got[0][0]:14}{rate:12.2f}{got[0][2]:14}", flush=True)
                 failed |= label != "step" and rate < BOUND
             if "Java" not in name:
                 block = measure(jprof, ["--function", function], [*command, small], folder)[0]

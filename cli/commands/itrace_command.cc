@@ -40,11 +40,12 @@ void PrintThread(const itrace::ThreadTotals& thread) {
   fmt::print(stderr, ", {} system calls", thread.system_calls);
   if (thread.signals != 0) fmt::print(stderr, ", {} signals", thread.signals);
   if (thread.records != 0) fmt::print(stderr, ", {} records", thread.records);
+  if (thread.references != 0) fmt::print(stderr, ", {} references to memory", thread.references);
   fmt::print(stderr, "\n");
 }
 
 void PrintSummary(const record::ItracePlan& plan, const record::ItraceSummary& summary) {
-  uint64_t instructions = 0, stepped = 0, changed = 0, calls = 0;
+  uint64_t instructions = 0, stepped = 0, changed = 0, unseen = 0, calls = 0;
   double seconds = 0;
   for (const itrace::ThreadTotals& thread : summary.threads) {
     PrintThread(thread);
@@ -52,6 +53,7 @@ void PrintSummary(const record::ItracePlan& plan, const record::ItraceSummary& s
     stepped += thread.stepped;
     calls += thread.system_calls;
     changed += thread.changed;
+    unseen += thread.unseen;
     seconds = std::max(seconds, static_cast<double>(thread.traced_ns) / 1e9);
   }
   for (const std::string& note : summary.notes) PrintError(note);
@@ -62,11 +64,17 @@ void PrintSummary(const record::ItracePlan& plan, const record::ItraceSummary& s
     fmt::print(stderr, "jprof: {} instructions could not be translated and were stepped\n",
                stepped - calls);
   }
+  if (unseen != 0) {
+    fmt::print(stderr,
+               "jprof: {} executions of gathers, scatters and the like: what they access is not "
+               "recorded\n",
+               unseen);
+  }
   if (changed != 0) fmt::print(stderr, "jprof: code had changed {} times\n", changed);
-  if (!plan.options.records) return;
+  if (!plan.options.writes()) return;
   const std::string place = record::DisplayPath(plan.out);
   fmt::print(stderr, "jprof: trace:   {}\n", place);
-  PrintNext("jprof report " + place);
+  PrintNext((plan.options.records ? "jprof report " : "jprof report memory ") + place);
 }
 
 Result<int> Itrace(const record::ItraceRequest& request, const Command& command) {
@@ -105,7 +113,9 @@ Action ItraceCommand(CommandLine line, const Command& command) {
   line.Option("--threads", r.threads, "all",
               "all: every thread (default: the one in which tracing begins)")
       .OneOf({"all"});
-  line.Flag("--no-records", r.no_records, "Count only, write no trace: faster");
+  line.Flag("--no-records", r.no_records, "Record no branches, only count: faster");
+  line.Flag("--memory", r.memory,
+            "Record the address of each load and store, for jprof report memory");
   line.Option("-o,--output", r.out, "DIR", "The trace's directory (NAME.itrace)");
   line.Group("Where it begins and ends");
   line.Option("--function", r.function, "NAME",

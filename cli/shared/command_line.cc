@@ -156,6 +156,8 @@ template Declared CommandLine::Option(const std::string&, uint32_t&, const std::
                                       const std::string&);
 template Declared CommandLine::Option(const std::string&, uint64_t&, const std::string&,
                                       const std::string&);
+template Declared CommandLine::Option(const std::string&, std::optional<uint32_t>&,
+                                      const std::string&, const std::string&);
 template Declared CommandLine::Option(const std::string&, std::optional<uint64_t>&,
                                       const std::string&, const std::string&);
 template Declared CommandLine::Option(const std::string&, std::optional<double>&,

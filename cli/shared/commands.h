@@ -42,6 +42,7 @@ Action MergeCommand(CommandLine line, const Command& command);
 Action MetricsCommand(CommandLine line, const Command& command);
 Action MsrCommand(CommandLine line, const Command& command);
 Action ObjectsCommand(CommandLine line, const Command& command);
+Action OptimizeCommand(CommandLine line, const Command& command);
 Action ProfileCommand(CommandLine line, const Command& command);
 Action PsCommand(CommandLine line, const Command& command);
 Action PttCommand(CommandLine line, const Command& command);

@@ -69,7 +69,7 @@ BurstMisses PageModel::MissesOf(const std::vector<bool>& is_large) const {
   return EstimateMisses(traced_, is_large, options_.tlb, options_.sampling_weight);
 }
 
-Prediction PageModel::Predict(std::span<const uint32_t> groups) const {
+PagePrediction PageModel::Predict(std::span<const uint32_t> groups) const {
   std::vector<bool> is_large(groups_.size());
   for (const uint32_t group : groups) {
     if (group < groups_.size() && groups_[group].eligible) is_large[group] = true;
@@ -77,8 +77,9 @@ Prediction PageModel::Predict(std::span<const uint32_t> groups) const {
   return Describe(is_large, MissesOf(is_large));
 }
 
-Prediction PageModel::Describe(const std::vector<bool>& is_large, const BurstMisses& misses) const {
-  Prediction prediction;
+PagePrediction PageModel::Describe(const std::vector<bool>& is_large,
+                                   const BurstMisses& misses) const {
+  PagePrediction prediction;
   for (uint32_t group = 0; group < groups_.size(); ++group) {
     if (is_large[group]) prediction.groups.push_back(group);
   }
@@ -111,7 +112,7 @@ Percent PageModel::PmbOfFaults(uint64_t faults) const {
   return {most <= 0 ? 0 : 100 * Difference(none_.faults, faults) / most, 0.0};
 }
 
-PageModel::Benefit PageModel::BenefitOf(const Prediction& prediction) const {
+PageModel::Benefit PageModel::BenefitOf(const PagePrediction& prediction) const {
   return {Difference(none_.walks, prediction.walks), Difference(none_.faults, prediction.faults)};
 }
 
@@ -130,29 +131,29 @@ std::vector<uint32_t> PageModel::Eligible() const {
   return eligible;
 }
 
-std::vector<Prediction> PageModel::Alone() const {
-  std::vector<Prediction> alone;
+std::vector<PagePrediction> PageModel::Alone() const {
+  std::vector<PagePrediction> alone;
   for (const uint32_t group : Eligible()) alone.push_back(Predict({&group, 1}));
-  std::ranges::stable_sort(alone, [this](const Prediction& a, const Prediction& b) {
+  std::ranges::stable_sort(alone, [this](const PagePrediction& a, const PagePrediction& b) {
     return IsGreater(BenefitOf(a), BenefitOf(b));
   });
   return alone;
 }
 
-std::vector<Prediction> PageModel::Greedy() const {
+std::vector<PagePrediction> PageModel::Greedy() const {
   std::vector<uint32_t> left;
-  for (const Prediction& alone : Alone()) left.push_back(alone.groups.front());
+  for (const PagePrediction& alone : Alone()) left.push_back(alone.groups.front());
   std::vector<uint32_t> chosen;
-  std::vector<Prediction> sets;
+  std::vector<PagePrediction> sets;
   while (!left.empty()) {
     const size_t tried =
         std::min(left.size(),
                  chosen.size() < options_.most_greedy ? options_.most_greedy - chosen.size() : 1);
     size_t best = 0;
-    Prediction best_set;
+    PagePrediction best_set;
     for (size_t candidate = 0; candidate < tried; ++candidate) {
       chosen.push_back(left[candidate]);
-      Prediction set = Predict(chosen);
+      PagePrediction set = Predict(chosen);
       chosen.pop_back();
       if (candidate > 0 && !IsGreater(BenefitOf(set), BenefitOf(best_set))) continue;
       best = candidate;
@@ -167,14 +168,14 @@ std::vector<Prediction> PageModel::Greedy() const {
 }
 
 std::vector<uint32_t> PageModel::WithinLimit(uint64_t huge_pages,
-                                             std::span<const Prediction> alone) const {
+                                             std::span<const PagePrediction> alone) const {
   struct Choice {
     uint32_t group;
     uint64_t pages;
     Benefit per_page;
   };
   std::vector<Choice> choices;
-  for (const Prediction& prediction : alone) {
+  for (const PagePrediction& prediction : alone) {
     const Benefit benefit = BenefitOf(prediction);
     const double first = options_.objective == Objective::kWalks ? benefit.walks : benefit.faults;
     if (first <= 0) continue;

@@ -33,7 +33,7 @@ struct Percent {
 };
 
 // What a set of groups on large pages would cost.
-struct Prediction {
+struct PagePrediction {
   std::vector<uint32_t> groups;  // ascending, except in a row of Greedy: in the order of the choice
   uint64_t walks = 0;            // of page tables, in the observed bursts
   uint64_t first_misses = 0;     // of the first level, in the observed bursts
@@ -65,25 +65,25 @@ class PageModel {
                                 ModelOptions options = {});
 
   // Predicts for the eligible ones of these groups.
-  Prediction Predict(std::span<const uint32_t> groups) const;
+  PagePrediction Predict(std::span<const uint32_t> groups) const;
 
-  const Prediction& none() const { return none_; }  // no group on large pages
-  const Prediction& all() const { return all_; }    // all eligible ones
+  const PagePrediction& none() const { return none_; }  // no group on large pages
+  const PagePrediction& all() const { return all_; }    // all eligible ones
   const std::vector<Group>& groups() const { return groups_; }
   uint64_t references() const { return references_; }
   size_t bursts() const { return traced_.bursts.size(); }
 
   // Returns each eligible group alone, the greatest benefit first.
-  std::vector<Prediction> Alone() const;
+  std::vector<PagePrediction> Alone() const;
 
   // Returns sets that grow by one group each, the one that adds the greatest benefit to those
   // before it: from one group to all eligible ones.
-  std::vector<Prediction> Greedy() const;
+  std::vector<PagePrediction> Greedy() const;
 
   // Returns the groups to choose if there are only so many large pages, by their benefit for each
   // large page, the best first. Groups that do not fit into the rest or save nothing are passed
   // over. `alone` is what Alone returned.
-  std::vector<uint32_t> WithinLimit(uint64_t huge_pages, std::span<const Prediction> alone) const;
+  std::vector<uint32_t> WithinLimit(uint64_t huge_pages, std::span<const PagePrediction> alone) const;
 
  private:
   struct Benefit {
@@ -93,10 +93,10 @@ class PageModel {
 
   PageModel() = default;
   BurstMisses MissesOf(const std::vector<bool>& is_large) const;  // indexed by group
-  Prediction Describe(const std::vector<bool>& is_large, const BurstMisses& misses) const;
+  PagePrediction Describe(const std::vector<bool>& is_large, const BurstMisses& misses) const;
   Percent PmbOfWalks(const std::vector<double>& walks) const;
   Percent PmbOfFaults(uint64_t faults) const;
-  Benefit BenefitOf(const Prediction& prediction) const;
+  Benefit BenefitOf(const PagePrediction& prediction) const;
   bool IsGreater(const Benefit& a, const Benefit& b) const;
   std::vector<uint32_t> Eligible() const;
 
@@ -106,7 +106,7 @@ class PageModel {
   std::optional<FaultCosts> fault_costs_;
   uint64_t references_ = 0;
   std::vector<double> none_walks_, all_walks_;  // by burst
-  Prediction none_, all_;
+  PagePrediction none_, all_;
 };
 
 }  // namespace jprof::cpo

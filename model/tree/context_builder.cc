@@ -1,22 +1,8 @@
 #include "model/tree/context_builder.h"
 
-#include <fcntl.h>
-
 #include "a2n/image.h"
-#include "common/fd.h"
 
 namespace jprof::model {
-namespace {
-
-// Returns an empty text if the file cannot be read or has no build id.
-std::string BuildIdOf(const std::string& path) {
-  Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd) return "";
-  const auto image = a2n::Image::Open(std::move(fd), path, {});
-  return image ? (*image)->build_id() : "";
-}
-
-}  // namespace
 
 FrameIndex ContextBuilder::AddFrame(ExportFrame frame) {
   tree_.frames.push_back(std::move(frame));
@@ -29,7 +15,7 @@ uint32_t ContextBuilder::ModuleOf(const std::string& path, const std::string& bu
   if (!is_new) return known->second;
   const bool is_file = path.starts_with('/');
   tree_.modules.push_back(
-      {profile::CleanText(path), build_id.empty() && is_file ? BuildIdOf(path) : build_id});
+      {profile::CleanText(path), build_id.empty() && is_file ? a2n::BuildIdOf(path) : build_id});
   return known->second;
 }
 

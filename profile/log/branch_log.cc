@@ -3,35 +3,16 @@
 #include <unordered_set>
 
 #include "common/bytes.h"
+#include "profile/log/leb128.h"
 
 namespace jprof::profile {
 
-// Contains what an encoded record refers to: the record before it in its packet.
-struct BranchBefore {
-  uint64_t to = 0, time = 0;
-};
-
 namespace {
 
-constexpr size_t kPacketBytes = size_t{64} << 10;
 constexpr size_t kLongestRecord = 64;  // encoded; six numbers of at most ten bytes are less
 constexpr uint8_t kKindBits = 0x0f, kHasRepeats = 0x10, kHasTime = 0x20;
 // Reading needs memory for the file and, while it is read, a copy.
 constexpr uint64_t kBranchMemoryPerByte = 2;
-
-char* PutUleb(char* out, uint64_t value) {
-  for (; value >= 0x80; value >>= 7) *out++ = static_cast<char>(value | 0x80);
-  *out++ = static_cast<char>(value);
-  return out;
-}
-
-char* PutSleb(char* out, int64_t value) {
-  for (;; value >>= 7) {
-    const bool last = value >= -64 && value < 64;
-    *out++ = static_cast<char>((value & 0x7f) | (last ? 0 : 0x80));
-    if (last) return out;
-  }
-}
 
 int64_t Difference(uint64_t a, uint64_t b) { return static_cast<int64_t>(a - b); }
 
@@ -96,57 +77,21 @@ bool DecodePacket(const LogPacket& packet, std::string_view content, Use use) {
 
 }  // namespace
 
-// Contains the packet of a thread that is not written yet.
-struct BranchWriter::Pending {
-  LogPacket packet;
-  BranchBefore previous;
-  std::unique_ptr<char[]> bytes = std::make_unique<char[]>(kPacketBytes);
-  char* end = bytes.get();
-};
-
-BranchWriter::BranchWriter() = default;
-
-BranchWriter::~BranchWriter() = default;
-
 Result<void> BranchWriter::Open(const std::string& path, const LogHeader& header) {
-  return file_.Open(path, kBranchFormat, header);
-}
-
-BranchWriter::Pending& BranchWriter::PendingOf(uint32_t pid, uint32_t tid) {
-  if (last_ != nullptr && last_->packet.tid == tid && last_->packet.pid == pid) return *last_;
-  auto& pending = pending_[ThreadKey(pid, tid)];
-  if (!pending) {
-    pending = std::make_unique<Pending>();
-    pending->packet.pid = pid;
-    pending->packet.tid = tid;
-  }
-  last_ = pending.get();
-  return *last_;
+  return packets_.Open(path, kBranchFormat, header);
 }
 
 void BranchWriter::Add(const Branch& branch) {
-  Pending& pending = PendingOf(branch.pid, branch.tid);
+  auto& pending = packets_.Of(branch.pid, branch.tid);
   if (pending.packet.records == 0) {
     pending.packet.begin_ns = branch.time_ns;
-    pending.previous = {.time = branch.time_ns};
+    pending.state = {.time = branch.time_ns};
   }
-  pending.end = Encode(branch, pending.previous, pending.end);
+  pending.end = Encode(branch, pending.state, pending.end);
+  pending.packet.end_ns = pending.state.time;
   ++pending.packet.records;
   ++records_;
-  if (pending.end + kLongestRecord > pending.bytes.get() + kPacketBytes) Flush(pending);
-}
-
-void BranchWriter::Flush(Pending& pending) {
-  if (pending.packet.records == 0) return;
-  pending.packet.end_ns = pending.previous.time;
-  file_.Write(pending.packet, std::string_view(pending.bytes.get(), pending.end));
-  pending.packet.records = 0;
-  pending.end = pending.bytes.get();
-}
-
-Result<void> BranchWriter::Close(uint64_t end_ns) {
-  for (auto& [thread, pending] : pending_) Flush(*pending);
-  return file_.Close(end_ns);
+  if (pending.left() < kLongestRecord) packets_.Flush(pending);
 }
 
 Result<BranchLog> BranchLog::Read(const std::string& path, uint64_t memory) {
@@ -157,34 +102,27 @@ Result<BranchLog> BranchLog::Read(const std::string& path, uint64_t memory) {
 
 Result<BranchLog> BranchLog::Parse(LogBytes file) {
   BranchLog log;
-  auto summary =
-      ReadPackets(file, kBranchFormat, [&](const LogPacket& packet, std::string_view content) {
-        if (!DecodePacket(packet, content, [](const Branch&) {})) return false;
-        log.packets_.push_back(file.OffsetOf(content) - sizeof(LogPacket));
-        return true;
-      });
-  if (!summary) return std::unexpected(summary.error());
-  log.summary_ = *std::move(summary);
-  log.bytes_ = std::move(file.bytes);
+  const auto decodes = [](const LogPacket& packet, std::string_view content) {
+    return DecodePacket(packet, content, [](const Branch&) {});
+  };
+  if (auto kept = log.Keep(std::move(file), kBranchFormat, decodes); !kept)
+    return std::unexpected(kept.error());
   return log;
 }
 
 void BranchLog::ForEach(const std::function<void(const Branch&)>& use) const {
-  for (const size_t offset : packets_) {
-    ByteCursor in(std::string_view(bytes_).substr(offset));
-    const auto packet = in.Read<LogPacket>();
-    DecodePacket(packet, in.ReadBytes(packet.bytes), use);
-  }
+  ForEachPacket([&use](const LogPacket& packet, std::string_view content) {
+    DecodePacket(packet, content, use);
+  });
 }
 
 std::vector<TracedThread> BranchLog::Threads() const {
   std::vector<TracedThread> threads;
   std::unordered_set<uint64_t> known;
-  for (const size_t offset : packets_) {
-    const auto packet = ByteCursor(std::string_view(bytes_).substr(offset)).Read<LogPacket>();
+  ForEachPacket([&](const LogPacket& packet, std::string_view) {
     const bool is_new = known.insert(ThreadKey(packet.pid, packet.tid)).second;
     if (is_new) threads.push_back({.pid = packet.pid, .tid = packet.tid});
-  }
+  });
   return threads;
 }
 

@@ -25,8 +25,7 @@
 #include <vector>
 
 #include "common/result.h"
-#include "profile/log/log_reader.h"
-#include "profile/log/log_writer.h"
+#include "profile/log/thread_packets.h"
 #include "profile/read/reading_memory.h"
 
 namespace jprof::profile {
@@ -68,37 +67,29 @@ struct TracedThread {
   bool operator==(const TracedThread&) const = default;
 };
 
-// Returns a key of a thread for maps.
-inline uint64_t ThreadKey(uint32_t pid, uint32_t tid) { return uint64_t{pid} << 32 | tid; }
+// Contains what an encoded record refers to: the record before it in its packet.
+struct BranchBefore {
+  uint64_t to = 0, time = 0;
+};
 
 // Writes a file. One thread at a time may call it: callers serialise.
 class BranchWriter {
  public:
-  BranchWriter();
-  ~BranchWriter();
-  BranchWriter(const BranchWriter&) = delete;
-
   Result<void> Open(const std::string& path, const LogHeader& header);
   void Add(const Branch& branch);
   // Writes what is buffered and the end, and closes the file. Fails if something could not be
   // written.
-  Result<void> Close(uint64_t end_ns);
+  Result<void> Close(uint64_t end_ns) { return packets_.Close(end_ns); }
 
   uint64_t records() const { return records_; }  // number of records added
 
  private:
-  struct Pending;
-  Pending& PendingOf(uint32_t pid, uint32_t tid);
-  void Flush(Pending& pending);
-
-  LogWriter file_;
+  ThreadPackets<BranchBefore, size_t{64} << 10> packets_;
   uint64_t records_ = 0;
-  std::unordered_map<uint64_t, std::unique_ptr<Pending>> pending_;  // by pid and tid
-  Pending* last_ = nullptr;
 };
 
 // Keeps a file of branches in memory, encoded (4 to 8 bytes per record).
-class BranchLog {
+class BranchLog : public PacketLog {
  public:
   // Reads a file. Fails if it does not exist, is not a trace, has another version or needs more
   // than `memory` bytes. Damaged parts are dropped and reported by damages().
@@ -111,16 +102,6 @@ class BranchLog {
   // Returns the threads that have records, in the order in which ForEach comes to them.
   std::vector<TracedThread> Threads() const;
   std::vector<Branch> All() const;  // 56 bytes per record: for short traces only
-
-  const LogHeader& header() const { return summary_.header; }
-  uint64_t records() const { return summary_.records; }
-  uint64_t end_ns() const { return summary_.end_ns; }
-  const std::vector<std::string>& damages() const { return summary_.damages; }
-
- private:
-  std::string bytes_;            // the file
-  std::vector<size_t> packets_;  // offsets of the intact ones
-  LogSummary summary_;
 };
 
 }  // namespace jprof::profile

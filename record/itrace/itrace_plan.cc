@@ -39,6 +39,8 @@ Result<void> CheckItrace(const ItraceRequest& r, const std::vector<std::string>&
     return WrongUse("--threads all excludes --function, --from and --tid");
   if (r.not_taken && r.no_records)
     return WrongUse("--not-taken and --no-records exclude each other");
+  if (r.memory && !itrace::kRecordsMemory)
+    return WrongUse("--memory: references to memory are recorded on x86-64 only");
   return {};
 }
 
@@ -110,6 +112,7 @@ Result<ItracePlan> PlanItrace(const ItraceRequest& request,
   if (auto good = CheckItrace(request, command); !good) return std::unexpected(good.error());
   ItracePlan plan = {.options = {.engine = EngineOf(request.engine),
                                  .records = !request.no_records,
+                                 .memory = request.memory,
                                  .not_taken = request.not_taken,
                                  .all_threads = request.threads == "all",
                                  .pin = !request.no_pin},
@@ -119,7 +122,7 @@ Result<ItracePlan> PlanItrace(const ItraceRequest& request,
                      .pid = request.pid,
                      .command = ItraceTarget(request, command)};
   const bool jvm = !command.empty() && StartsJvm(command.front());
-  if (plan.options.records || (jvm && !plan.begin.empty())) {
+  if (plan.options.writes() || (jvm && !plan.begin.empty())) {
     const auto words = command.empty() ? procfs::CommandLine(request.pid) : command;
     const std::string name =
         words.empty() ? fmt::format("{}", request.pid) : options::ProfileName(words);

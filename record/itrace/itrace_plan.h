@@ -23,7 +23,8 @@ struct ItraceRequest {
   std::string from, to;  // names of code
   std::optional<uint64_t> calls;
   uint64_t instructions = 0;
-  bool no_records = false;  // only count
+  bool no_records = false;  // record no branches
+  bool memory = false;      // record references to memory
   bool not_taken = false;   // record branches that are not taken
   bool no_pin = false;
   std::string out, agent;

@@ -46,6 +46,12 @@ class TraceWriter final : public itrace::TraceEvents {
                                     {.cpus = 1, .start_unix_ns = unix_ns, .start_ns = now});
         !opened)
       return opened;
+    if (plan_.options.memory) {
+      if (auto opened = memory_.Open((plan_.out / profile::kMemoryFile).string(),
+                                     {.start_unix_ns = unix_ns, .start_ns = now});
+          !opened)
+        return opened;
+    }
     return branches_.Open((plan_.out / profile::kBranchesFile).string(),
                           {.start_unix_ns = unix_ns, .start_ns = now});
   }
@@ -53,6 +59,9 @@ class TraceWriter final : public itrace::TraceEvents {
   void set_pid(uint32_t pid) { pid_ = pid; }
 
   void OnBranch(const profile::Branch& branch) override { branches_.Add(branch); }
+  void OnReferences(std::span<const profile::MemoryReference> references) override {
+    for (const profile::MemoryReference& reference : references) memory_.Add(reference);
+  }
   void OnMapped(uint32_t) override { WriteMaps(); }
   void OnThread(uint32_t pid, uint32_t tid) override {
     samples_.Add({ItraceNow(), pid, tid, 0, profile::ThreadForked{pid}});
@@ -107,7 +116,8 @@ class TraceWriter final : public itrace::TraceEvents {
     if (plan_.out.empty()) return {};
     auto branches = branches_.Close(ItraceNow());
     auto samples = samples_.Close(ItraceNow());
-    return branches ? samples : branches;
+    auto memory = memory_.Close(ItraceNow());
+    return !branches ? branches : !samples ? samples : memory;
   }
 
  private:
@@ -115,6 +125,7 @@ class TraceWriter final : public itrace::TraceEvents {
   const std::function<void(uint64_t, bool)>& progress_;
   uint32_t pid_ = 0;
   profile::BranchWriter branches_;
+  profile::MemoryWriter memory_;
   profile::SampleWriter samples_;
   std::set<std::string> known_;
   std::map<uint32_t, std::string> names_;
@@ -250,7 +261,7 @@ Result<ItraceSummary> RecordItrace(const ItracePlan& plan,
   if (auto closed = writer.Close(); !closed) return std::unexpected(closed.error());
   if (auto written = WriteItraceMeta(plan, summary.engine, summary.notes); !written)
     return std::unexpected(written.error());
-  if (!plan.options.records) RemoveTrace(plan);  // which exists only where a JVM logged its code
+  if (!plan.options.writes()) RemoveTrace(plan);  // which exists only where a JVM logged its code
   return summary;
 }
 

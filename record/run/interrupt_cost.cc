@@ -1,30 +1,16 @@
 #include "record/run/interrupt_cost.h"
 
 #include <fmt/format.h>
-#include <sys/utsname.h>
 
 #include <algorithm>
 
 #include "calibrate/train/machine_store.h"
 #include "ptm/interrupt_cost.h"
-#include "ptm/machine.h"
 #include "ptm/sampling_rate.h"
 #include "record/run/status_line.h"
+#include "record/run/this_machine.h"
 
 namespace jprof::record {
-namespace {
-
-calibrate::Fingerprint ThisMachine() {
-  utsname name = {};
-  uname(&name);
-  const ptm::Machine machine = ptm::ReadMachine();
-  return {{"arch", name.machine},
-          {"cpu", machine.cpu},
-          {"kernel", name.release},
-          {"virtual", machine.virtual_machine ? "yes" : "no"}};
-}
-
-}  // namespace
 
 std::optional<uint64_t> KnownInterruptNanos() {
   const auto ns = calibrate::FindInterruptNanos(ThisMachine());

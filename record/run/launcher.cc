@@ -142,6 +142,7 @@ Outcome Wait(pid_t program, const sigset_t& signals, const ProcessObserver& obse
     if (wait4(program, &status, WNOHANG, &usage) != program) continue;
     Outcome outcome = OutcomeOf(status);
     outcome.cpu_seconds = SecondsOf(usage.ru_utime) + SecondsOf(usage.ru_stime);
+    outcome.page_faults = static_cast<uint64_t>(usage.ru_minflt + usage.ru_majflt);
     outcome.interruption = interruption;
     return outcome;
   }

@@ -21,7 +21,8 @@ struct Outcome {
   int signal = 0;  // the signal that ended it; 0 if it exited
   // Only Run sets these.
   double wall_seconds = 0;
-  double cpu_seconds = 0;  // of the program and the children that it waited for
+  double cpu_seconds = 0;    // of the program and the children that it waited for
+  uint64_t page_faults = 0;  // of the same
   // Holds the SIGINT, SIGTERM or SIGHUP that this process received meanwhile, 0 if there was none.
   // A signal that this process ignores does not count.
   int interruption = 0;

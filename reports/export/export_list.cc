@@ -99,6 +99,12 @@ constexpr ExportFormat kExportFormats[] = {
      "open chrome://tracing or https://ui.perfetto.dev and drop FILE on it",
      "the same as `perfetto`, in microseconds with three decimals", "the same; files are larger",
      false, true, TimelineAs<WriteChrome>, nullptr},
+    {"lackey", ".lackey", "references to memory of itrace, one a line, for cache simulators",
+     "FILE has the form of valgrind --tool=lackey --trace-mem=yes",
+     "address, length and kind (load, store, both: L, S, M) of each reference of `jprof itrace "
+     "--memory`",
+     "the instructions: lackey's lines that begin with I; times; threads are interleaved", false,
+     true, WriteReferences, nullptr},
     {"ctf", ".ctf", "a folder of traces in Common Trace Format, for babeltrace2 and Trace Compass",
      "babeltrace2 FILE", "every event of `jprof timeline`, of the kernel, the JVM and the program",
      "the names of calling contexts: they are numbers of nodes in the profile", true, true, nullptr,

@@ -51,5 +51,7 @@ Result<void> WriteSqlite(const model::ContextTree& tree, const std::string& path
 // These fail if the timeline cannot be visited.
 Result<void> WriteChrome(model::Timeline& timeline, Output& out);
 Result<void> WritePerfetto(model::Timeline& timeline, Output& out);
+// Fails if the trace has no references to memory, or if they cannot be read.
+Result<void> WriteReferences(ExportInput& input, Output& out);
 
 }  // namespace jprof::reports

@@ -43,7 +43,7 @@ def main():
         run(cmake, "--install", build, "--prefix", prefix)
         jprof = os.path.join(prefix, "bin", "jprof")
         for path in ("bin/jprof", "lib/jprof/libjprof.so", "lib/jprof/libjprof_java.so",
-                     "lib/jprof/libjprof_locks.so",
+                     "lib/jprof/libjprof_locks.so", "lib/jprof/libjprof-pages.so",
                      "lib/jprof/libjprof_trainer.so", "share/jprof/trainers.jar",
                      "include/jprof_counters.h", "share/man/man1/jprof.1.gz",
                      "share/man/man1/jprof-profile.1.gz",

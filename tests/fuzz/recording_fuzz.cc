@@ -1,5 +1,6 @@
-// libFuzzer: the logs of a recording: samples, the JVM's log of its code, or branches. The low bits
-// of the first byte select which; bit 2 states that the checks of packets stay as they are.
+// libFuzzer: the logs of a recording: samples, the JVM's log of its code, branches, or references
+// to memory. The low bits of the first byte select which; bit 2 states that the checks of packets
+// stay as they are.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -7,6 +8,7 @@
 
 #include "profile/log/branch_log.h"
 #include "profile/log/jit_log.h"
+#include "profile/log/memory_log.h"
 #include "profile/log/sample_log.h"
 
 namespace {
@@ -63,13 +65,22 @@ void TryBranches(const std::string& bytes) {
   if (log && log->records() != log->All().size()) std::abort();
 }
 
+void TryReferences(const std::string& bytes) {
+  const auto log = MemoryLog::Parse({bytes, "fuzz"});
+  if (!log) return;
+  uint64_t count = 0;
+  log->ForEach([&count](const MemoryReference&) { ++count; });
+  if (count != log->records()) std::abort();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   std::string bytes(reinterpret_cast<const char*>(data + 1), size - 1);
   if ((data[0] & 4) == 0) RepairChecks(bytes);
-  constexpr void (*kTries[])(const std::string&) = {TrySamples, TryJitLog, TryBranches, TrySamples};
+  constexpr void (*kTries[])(const std::string&) = {TrySamples, TryJitLog, TryBranches,
+                                                    TryReferences};
   kTries[data[0] & 3](bytes);
   return 0;
 }

@@ -1,6 +1,7 @@
 // Writes the seeds: small valid profiles, packed, for profile_fuzz; metadata for meta_fuzz; the
 // files of a recording for recording_fuzz; heap dumps for heap_fuzz; a specification and the files
-// of a trace for events_fuzz; those of the kernel's trace for timeline_fuzz.
+// of a trace for events_fuzz; those of the kernel's trace for timeline_fuzz; a log of
+// libjprof-pages.so for allocations_fuzz.
 #include <fcntl.h>
 #include <inttypes.h>
 #include <kernel_layout.h>
@@ -17,10 +18,12 @@
 #include "profile/files/recording_meta.h"
 #include "profile/log/branch_log.h"
 #include "profile/log/jit_log.h"
+#include "profile/log/memory_log.h"
 #include "profile/log/sample_log.h"
 #include "profile/merge/merge.h"
 #include "record/kernel/packet_writer.h"
 #include "tests/fuzz/packed_profile.h"
+#include "tests/unit/cpo/log_writer.h"
 #include "tests/unit/events/small_specification.h"
 #include "tests/unit/heap/dump_writer.h"
 #include "tests/unit/reports/demo_profile.h"
@@ -141,6 +144,19 @@ void SaveBranches(const std::filesystem::path& path) {
   std::ofstream(path, std::ios::binary) << '\2' << bytes;
 }
 
+void SaveReferences(const std::filesystem::path& path) {
+  profile::MemoryWriter writer;
+  if (!writer.Open(path, {.start_ns = 5})) std::exit(1);
+  using enum profile::MemoryAccess;
+  writer.Add({10, 7, 7, 0x1000, 0x8000, 8, kLoad, true});
+  writer.Add({10, 7, 7, 0x1004, 0x9000, 4, kStore, false});
+  writer.Add({11, 7, 7, 0x1000, 0x8008, 8, kLoad, false});
+  writer.Add({11, 8, 8, 0x1008, 0x7000, 4096, kModify, true});
+  if (!writer.Close(20)) std::exit(1);
+  const std::string bytes = BytesOf(path);
+  std::ofstream(path, std::ios::binary) << '\3' << bytes;
+}
+
 // A small heap with everything that the reports look at: strings, collections, a thread, a loader.
 std::string HeapDump(uint32_t id_size) {
   using enum heap::FieldType;
@@ -169,6 +185,19 @@ std::string HeapDump(uint32_t id_size) {
   dump.Root(SubTag::kRootStickyClass, 0x128);
   dump.Root(SubTag::kRootUnknown, 0x9999);
   return dump.Finish();
+}
+
+// A log with every kind of slot.
+void SaveAllocations(const std::filesystem::path& path) {
+  using enum cpo::SlotKind;
+  cpo::LogWriter log;
+  log.Text(kGroup, 3, "site app+0x10<app+0x20").Text(kGroup, 5, "heap malloc");
+  log.Text(kModule, 0, "7f0000 2000 /opt/app").Text(kNote, 0, "a note");
+  log.Add(kFill, 5, 0x1000, 0x9000, 110).Add(kBegin, 3, 0x2000, 0x1000, 120);
+  log.Add(kOutcome, 3, 9, 8, 121).Add(kRefused, 3, 7, 6, 122).Add(kEnd, 0, 0x2800, 0x1000, 130);
+  log.Add(kBegin, 5, 0x2000, 0x1000, 131).Add(kFill, 5, 0x1000, 0x9000, 100);
+  log.Add(kFaults, 0, 1, 2, 140).Add(kTotal, 0, 1, 2, 141).Add(kExit, 0, 0, 0, 150);
+  std::ofstream(path, std::ios::binary) << log.bytes();
 }
 
 void SaveEvents(const std::filesystem::path& corpus) {
@@ -269,6 +298,7 @@ int main(int argc, char** argv) {
   SaveSamples(recordings / "samples");
   SaveJitLog(recordings / "jitlog");
   SaveBranches(recordings / "branches");
+  SaveReferences(recordings / "memory");
   Save(profiles, "demo", reports::DemoProfile(), false);
   Save(profiles, "trace", reports::DemoProfile(true), false);
   Save(profiles, "zstd", reports::DemoProfile(true), true);
@@ -285,6 +315,8 @@ int main(int argc, char** argv) {
                {.node = 2, .objects = 3, .first = 1, .last = 2, .bytes = 48}};
   Save(profiles, "live", live, false);
   SaveMerge(seeds / "merge");
+  std::filesystem::create_directories(seeds / "allocations");
+  SaveAllocations(seeds / "allocations" / "every-slot");
   SaveEvents(seeds / "events");
   SaveTimeline(seeds / "timeline");
 }

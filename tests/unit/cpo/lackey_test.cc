@@ -102,7 +102,7 @@ TEST_F(Lackey, TheModelWalksAsTheOracleDoes) {
         first_misses += level > 0;
         walks += level == 2;
       }
-      const Prediction prediction = model.Predict(set);
+      const PagePrediction prediction = model.Predict(set);
       EXPECT_EQ(prediction.walks, walks) << text << ", " << set.size() << " groups";
       EXPECT_EQ(prediction.first_misses, first_misses) << text << ", " << set.size() << " groups";
     }

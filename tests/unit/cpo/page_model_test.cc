@@ -179,7 +179,7 @@ TEST(PageModel, AReferenceIsOfTheGroupOfItsTime) {
   program.placements = {{StartOf(0), kGroupSize, 0, 10'000, 0},
                         {StartOf(0), kGroupSize, 10'000, kForever, 1}};
   const auto model = Load(program).value();
-  for (const Prediction& alone : model.Alone()) EXPECT_NEAR(alone.pmb_walks.value, 50, 1);
+  for (const PagePrediction& alone : model.Alone()) EXPECT_NEAR(alone.pmb_walks.value, 50, 1);
 }
 
 // So many references that most pages of the sample stand for several.
@@ -192,7 +192,7 @@ TEST(PageModel, ASampleIsNearTheSimulation) {
   const auto sampled = Load(program, options).value();
   const auto n = static_cast<double>(exact.references());
   for (uint32_t group = 0; group < 3; ++group) {
-    const Prediction a = exact.Predict({&group, 1}), b = sampled.Predict({&group, 1});
+    const PagePrediction a = exact.Predict({&group, 1}), b = sampled.Predict({&group, 1});
     EXPECT_LT(std::abs(static_cast<double>(a.walks) - static_cast<double>(b.walks)) / n, 0.02);
     EXPECT_LT(
         std::abs(static_cast<double>(a.first_misses) - static_cast<double>(b.first_misses)) / n,

@@ -12,6 +12,8 @@
 
 #include "itrace/tracer.h"
 
+extern "C" char end;  // of the program's data, by the linker
+
 namespace jprof::itrace {
 
 extern "C" __attribute__((noinline)) inline void itrace_test_begin() { asm volatile("nop"); }
@@ -19,16 +21,21 @@ extern "C" __attribute__((noinline)) inline void itrace_test_end() { asm volatil
 
 struct Traced : TraceEvents {
   std::vector<profile::Branch> branches;
+  std::vector<profile::MemoryReference> references;
   std::vector<ThreadTotals> totals;
   std::vector<std::string> notes;
   int status = -1;  // of the child, as by waitpid
   uint64_t instructions = 0, repeats = 0;
   void OnBranch(const profile::Branch& branch) override { branches.push_back(branch); }
+  void OnReferences(std::span<const profile::MemoryReference> found) override {
+    references.insert(references.end(), found.begin(), found.end());
+  }
 };
 
 struct HowToTrace {
   Engine engine = Engine::kBlock;
   bool records = true;
+  bool memory = false;
   bool not_taken = false;
   bool all_threads = false;
   uint64_t instructions = 0;
@@ -72,6 +79,7 @@ inline Traced Trace(const HowToTrace& how, int (*code)()) {
   if (how.instructions != 0) range.end = TraceRange::End::kNever;
   const TracerOptions options = {.engine = how.engine,
                                  .records = how.records,
+                                 .memory = how.memory,
                                  .not_taken = how.not_taken,
                                  .all_threads = how.all_threads};
   auto tracer = Tracer::Seize(child, options, range, traced);
@@ -105,6 +113,30 @@ inline Traced Trace(const HowToTrace& how, int (*code)()) {
 inline std::vector<profile::Branch> Comparable(std::vector<profile::Branch> branches) {
   for (profile::Branch& branch : branches) branch.time_ns = branch.pid = branch.tid = 0;
   return branches;
+}
+
+// The references without times and processes, and without addresses in malloc's blocks, which
+// depend on what the test itself has allocated.
+inline std::vector<profile::MemoryReference> Comparable(
+    std::vector<profile::MemoryReference> references) {
+  const auto heap = reinterpret_cast<uint64_t>(&::end);
+  const auto heap_end = reinterpret_cast<uint64_t>(sbrk(0)) + (uint64_t{1} << 20);
+  for (profile::MemoryReference& reference : references) {
+    reference.time_ns = reference.pid = reference.tid = 0;
+    if (reference.address >= heap && reference.address < heap_end) reference.address = 0;
+  }
+  return references;
+}
+
+inline void ExpectEqual(const std::vector<profile::MemoryReference>& left,
+                        const std::vector<profile::MemoryReference>& right) {
+  for (size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
+    ASSERT_EQ(left[i], right[i]) << i << std::hex << ": " << left[i].code << " -> "
+                                 << left[i].address << ", " << right[i].code << " -> "
+                                 << right[i].address;
+  }
+  EXPECT_EQ(left.size(), right.size());
+  EXPECT_FALSE(left.empty());
 }
 
 }  // namespace jprof::itrace

@@ -311,6 +311,16 @@ TEST_P(EnginesTest, RecordTheSame) {
         << steps[i].from << " " << steps[i].to << " " << steps[i].instructions;
   }
   EXPECT_EQ(blocks.size(), steps.size());
+  const Traced block_memory =
+      Trace({.engine = Engine::kBlock, .records = false, .memory = true}, GetParam().code);
+  const Traced step_memory =
+      Trace({.engine = Engine::kStep, .records = false, .memory = true}, GetParam().code);
+  ExpectEqual(Comparable(block_memory.references), Comparable(step_memory.references));
+  EXPECT_EQ(block_memory.instructions, step.instructions);
+  EXPECT_EQ(block_memory.repeats, step.repeats);
+  const Traced both = Trace({.memory = true, .not_taken = true}, GetParam().code);
+  ExpectEqual(Comparable(both.references), Comparable(step_memory.references));
+  EXPECT_EQ(Comparable(both.branches), steps);
   const Traced counted = Trace({.engine = Engine::kBlock, .records = false}, GetParam().code);
   EXPECT_EQ(counted.status, 0);
   EXPECT_EQ(counted.instructions, step.instructions);
@@ -490,6 +500,45 @@ TEST(TracerTest, SurvivesSignalsAtAnyMoment) {
   const Traced traced = Trace({}, IsInterrupted);
   EXPECT_EQ(traced.status, 0);
   EXPECT_GT(traced.totals.at(0).signals, 10u);
+}
+
+// A signal between the record of a reference and its instruction: each is recorded once.
+constexpr uint64_t kStores = 400'000 / kLess;
+volatile uint64_t stored_to[2];
+int StoresBesideSignals() {
+  struct sigaction action = {};
+  action.sa_handler = Count;
+  sigaction(SIGALRM, &action, nullptr);
+  const itimerval often = {{0, 1000}, {0, 1000}};
+  setitimer(ITIMER_REAL, &often, nullptr);
+  itrace_test_begin();
+  for (uint64_t i = 0; i < kStores; ++i) {
+    stored_to[0] = i;
+    const uint64_t* from = const_cast<const uint64_t*>(stored_to);
+    uint64_t* to = const_cast<uint64_t*>(stored_to) + 1;
+    uint64_t count = 1;
+    asm volatile("rep movsq" : "+c"(count), "+S"(from), "+D"(to) : : "memory");
+  }
+  itrace_test_end();
+  signal(SIGALRM, SIG_IGN);
+  return handled > 10 ? 0 : 1;
+}
+
+TEST(TracerTest, RecordsEachReferenceOnceBesideSignals) {
+  const Traced traced = Trace({.records = false, .memory = true}, StoresBesideSignals);
+  EXPECT_EQ(traced.status, 0);
+  uint64_t stores[2] = {}, loads = 0, begins = 0;
+  for (const profile::MemoryReference& one : traced.references) {
+    const bool store = one.access == profile::MemoryAccess::kStore;
+    if (one.address == reinterpret_cast<uint64_t>(&stored_to[0])) ++(store ? stores[0] : loads);
+    if (one.address == reinterpret_cast<uint64_t>(&stored_to[1])) stores[1] += one.bytes / 8;
+    begins += one.begins;
+  }
+  EXPECT_EQ(stores[0], kStores);
+  EXPECT_EQ(stores[1], kStores);
+  EXPECT_EQ(loads, kStores);
+  EXPECT_EQ(begins, 1u);
+  EXPECT_EQ(traced.totals.at(0).references, traced.references.size());
 }
 
 // Ends with the status 7 when SIGUSR1 comes.

@@ -1,0 +1,241 @@
+#include "cpo/agents/pages/pages_agent.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+
+#include "a2n/hooks.h"
+#include "common/control_group.h"
+#include "cpo/agents/pages/burst_tracer.h"
+#include "cpo/agents/pages/fault_recorder.h"
+#include "cpo/agents/pages/recorded_pages.h"
+#include "cpo/agents/pages/site_names.h"
+#include "cpo/model/page_model.h"
+#include "profile/files/whole_file.h"
+#include "record/run/installation.h"
+#include "record/run/musl.h"
+
+namespace jprof::cpo {
+
+const AgentText kPagesText = {
+    .name = "pages",
+    .reads = "large allocations by site, addresses of all page faults, references in bursts",
+    .models = "misses of the TLB and page faults, for each group of memory on large pages",
+    .directs = "groups of memory on large pages (libjprof-pages.so, madvise)",
+    .validates = "page faults, guarded by CPU time",
+};
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kFaults[] = "page faults";
+constexpr char kCpu[] = "CPU time";
+constexpr char kHugePages[] = "huge pages";
+constexpr char kPagesLibrary[] = "libjprof-pages.so";
+constexpr char kPlanFile[] = "plan", kFaultFile[] = "faults";
+constexpr uint64_t kThreshold = 128 << 10;
+// What saves less than a hundredth of the faults, or fewer than these, is not worth a directive.
+constexpr double kLeastShare = 0.01;
+constexpr double kLeastFaults = 256;
+// So much of the memory that is available stays free.
+constexpr uint64_t kKeptFree = 4;  // a quarter
+constexpr char kHeapTunable[] = "glibc.malloc.hugetlb=1";
+constexpr char kHeapKind[] = "heap";
+
+// Returns the kernel's choice: "[madvise]" of "always [madvise] never", or an empty text.
+std::string LargePageSetting() {
+  std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
+  std::string text;
+  std::getline(file, text);
+  const size_t begin = text.find('['), end = text.find(']');
+  return begin == text.npos || end == text.npos ? "" : text.substr(begin + 1, end - begin - 1);
+}
+
+// Adds to a variable of the environment what the program gets, in front of what it would have.
+void AddInFront(record::Launch& launch, const char* name, const std::string& value,
+                char separator) {
+  const char* const old = std::getenv(name);
+  std::string all = value;
+  if (old != nullptr && *old != '\0') all += separator + std::string(old);
+  launch.environment.emplace_back(name, all);
+}
+
+class PagesAgent final : public Agent {
+ public:
+  const AgentText& text() const override { return kPagesText; }
+
+  Result<void> Eligible(const ProgramCommand& command) override {
+    const std::string setting = LargePageSetting();
+    if (setting.empty()) return Fail("this kernel has no transparent large pages");
+    if (setting == "never") {
+      return Fail(
+          "large pages are switched off; an administrator switches them on by: echo "
+          "madvise >/sys/kernel/mm/transparent_hugepage/enabled");
+    }
+    if (setting == "always")
+      return Fail(
+          "this kernel puts all memory on large pages already (transparent_hugepage is "
+          "'always')");
+    std::error_code ignored;
+    if (!fs::exists(record::LibraryPath(kPagesLibrary), ignored))
+      return Fail("{} is missing; reinstall jprof", record::LibraryPath(kPagesLibrary).string());
+    if (record::NeedsMusl(command.program)) return Fail("it is linked with musl");
+    if (a2n::HooksOf(command.program.string()).is_static) return Fail("it is linked statically");
+    return {};
+  }
+
+  Result<void> Measure(AgentRun& run) override {
+    if (auto prepared = Apply({}, run); !prepared) return prepared;
+    recording_ = std::make_unique<Recording>(run.folder);
+    run.watch = [this](uint32_t pid) { recording_->Look(pid); };
+    return {};
+  }
+
+  Result<std::vector<Proposal>> Model(const AgentRun& run, const record::Outcome&) override {
+    if (!recording_) return Fail("nothing was measured");
+    const Recording::Found found = recording_->Finish();
+    recording_.reset();
+    const std::vector<Log> logs = ReadLogs(run.folder);
+    const Log* const log = LastLogOf(logs, found.pid);
+    if (log == nullptr)
+      return Fail("the program did not load {}: is it setuid, or does it clear LD_PRELOAD?",
+                  kPagesLibrary);
+    if (!found.problem.empty() && found.faults.empty()) return Fail("{}", found.problem);
+    const auto references = ReadBursts(BurstTracer::Logs(run.folder));
+    StoredReferences faults({found.faults});
+    auto model = PageModel::Load(GroupsOf(*log), PlacementsOf(*log), *references, faults,
+                                 {.tlb = ThisTlb(), .objective = Objective::kFaults});
+    if (!model) return std::unexpected(model.error());
+    return ProposalsOf(*model, *log);
+  }
+
+  Result<void> Apply(const std::vector<Directive>& directives, AgentRun& run) override {
+    std::string plan =
+        fmt::format("jprof-pages 1\nlog {}\nthreshold {}\n", run.folder.string(), kThreshold);
+    bool heap = false;
+    for (const Directive& directive : directives) {
+      const Proposal& proposal = directive.proposal;
+      if (proposal.kind == kHeapKind) {
+        heap = true;
+      } else {
+        plan += fmt::format("large {} {} {}\n", proposal.setting, proposal.kind, proposal.key);
+      }
+    }
+    const fs::path file = run.folder / kPlanFile;
+    if (auto written = profile::WriteWholeFile(file.string(), plan); !written) return written;
+    run.launch.environment.emplace_back("JPROF_PAGES", file.string());
+    AddInFront(run.launch, "LD_PRELOAD", record::LibraryPath(kPagesLibrary).string(), ' ');
+    if (heap) AddInFront(run.launch, "GLIBC_TUNABLES", kHeapTunable, ':');
+    return {};
+  }
+
+  Result<std::vector<Figure>> Observe(const AgentRun& run,
+                                      const record::Outcome& outcome) override {
+    uint64_t faults = 0, large = 0, refused = 0;
+    for (const Log& log : ReadLogs(run.folder)) {
+      faults += log.minor_faults + log.major_faults;
+      for (const LoggedGroup& group : log.groups) {
+        large += group.most_large;
+        refused += group.refused;
+      }
+    }
+    if (faults == 0) return Fail("the program did not load {}", kPagesLibrary);
+    return std::vector<Figure>{
+        {kFaults, static_cast<double>(faults), ""},
+        {kCpu, outcome.cpu_seconds, "s"},
+        {kHugePages, static_cast<double>(large / kLargePage), ""},
+        {"refused huge pages", static_cast<double>(refused / kLargePage), ""}};
+  }
+
+  uint64_t Capacity(std::string_view resource) const override {
+    if (resource != kHugePages) return 0;
+    const uint64_t available = AvailableMemory().value_or(0);
+    return (available - available / kKeptFree) / kLargePage;
+  }
+
+ private:
+  // What is recorded while the measured run goes on.
+  class Recording {
+   public:
+    struct Found {
+      uint32_t pid = 0;
+      std::vector<Reference> faults;
+      std::string problem;  // why faults or references are missing
+    };
+
+    explicit Recording(const fs::path& folder) : bursts_(folder) {}
+
+    void Look(uint32_t pid) {
+      if (pid_ == 0) {
+        pid_ = pid;
+        auto started = FaultRecorder::Start(pid);
+        if (started)
+          faults_ = *std::move(started);
+        else
+          problem_ = started.error().message;
+      }
+      bursts_.Look(pid);
+    }
+    Found Finish() {
+      bursts_.Finish();
+      Found found = {.pid = pid_, .faults = {}, .problem = problem_};
+      if (faults_) found.faults = faults_->Finish();
+      if (found.problem.empty()) found.problem = bursts_.Problem();
+      return found;
+    }
+
+   private:
+    uint32_t pid_ = 0;
+    std::unique_ptr<FaultRecorder> faults_;
+    BurstTracer bursts_;
+    std::string problem_;
+  };
+
+  // Proposes the groups that are worth it, the best for each large page first.
+  static std::vector<Proposal> ProposalsOf(const PageModel& model, const Log& log) {
+    std::vector<Proposal> proposals;
+    const std::vector<PagePrediction> alone = model.Alone();
+    const auto all = static_cast<double>(model.none().faults);
+    SiteNames names(log);
+    for (const PagePrediction& prediction : alone) {
+      const uint32_t group = prediction.groups.front();
+      const double saved = all - static_cast<double>(prediction.faults);
+      if (saved < std::max(kLeastFaults, kLeastShare * all) || prediction.huge_pages == 0) continue;
+      proposals.push_back(ProposalOf(log.groups[group], prediction, model, saved, names));
+    }
+    return proposals;
+  }
+  static Proposal ProposalOf(const LoggedGroup& group, const PagePrediction& prediction,
+                             const PageModel& model, double saved, SiteNames& names) {
+    const std::string error =
+        prediction.pmb_walks.error ? fmt::format(" +-{:.1f}", *prediction.pmb_walks.error) : "";
+    const uint64_t more_zeroed = prediction.zeroed_bytes > model.none().zeroed_bytes
+                                     ? prediction.zeroed_bytes - model.none().zeroed_bytes
+                                     : 0;
+    return {.kind = group.kind,
+            .key = group.key,
+            .text = fmt::format("{} huge pages{}; PMB of faults {:.1f} %, of TLB misses {:.1f}{} %",
+                                prediction.huge_pages, names.Of(group), prediction.pmb_faults.value,
+                                prediction.pmb_walks.value, error),
+            .setting = fmt::format("{}", prediction.huge_pages),
+            .cost = fmt::format("{:.1f} MiB more are zeroed, {:.1f} MiB are never touched",
+                                static_cast<double>(more_zeroed) / 1048576,
+                                static_cast<double>(prediction.bloat_bytes) / 1048576),
+            .predictions =
+                {{.figure = kFaults, .unit = "", .value = saved, .low = saved, .high = saved},
+                 {.figure = kCpu, .unit = "s", .is_guard = true}},
+            .claim = {.resource = kHugePages, .amount = prediction.huge_pages}};
+  }
+
+  std::unique_ptr<Recording> recording_;
+};
+
+}  // namespace
+
+std::unique_ptr<Agent> MakePagesAgent() { return std::make_unique<PagesAgent>(); }
+
+}  // namespace jprof::cpo

@@ -1,0 +1,36 @@
+// Makes the input of the model of pages (cpo/model/page_model.h) from what a measured run left in
+// its folder: the logs of libjprof-pages.so, the addresses of page faults, and bursts of references.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "cpo/allocations/log.h"
+#include "cpo/model/references.h"
+
+namespace jprof::cpo {
+
+// Returns the logs of the processes of a run, those of one process in the order in which it executed
+// programs. A log that cannot be read is left out.
+std::vector<Log> ReadLogs(const std::filesystem::path& folder);
+
+// Returns the process's last log, which is that of the program it executed last; null if none.
+const Log* LastLogOf(const std::vector<Log>& logs, uint32_t pid);
+
+// Returns the groups of the log, which are numbered as there.
+std::vector<Group> GroupsOf(const Log& log);
+std::vector<Placement> PlacementsOf(const Log& log);
+
+// Passes the references of the logs of bursts. Each log begins a burst for each of its threads, and
+// the threads of a burst follow each other.
+std::unique_ptr<ReferenceStream> ReadBursts(const std::vector<std::filesystem::path>& logs);
+
+// Writes addresses of faults to a file, and reads them. Fails if that is not possible.
+Result<void> WriteFaults(const std::filesystem::path& path, const std::vector<Reference>& faults);
+Result<std::vector<Reference>> ReadFaults(const std::filesystem::path& path);
+
+}  // namespace jprof::cpo

@@ -1,0 +1,28 @@
+// Names the sites of allocations for people: the functions and lines that call them.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "a2n/a2n.h"
+#include "cpo/allocations/log.h"
+
+namespace jprof::cpo {
+
+class SiteNames {
+ public:
+  explicit SiteNames(const Log& log);
+
+  // Returns " (work, app.c:20, called by main)" for a site whose caller has a name, else an empty
+  // text.
+  std::string Of(const LoggedGroup& group);
+
+ private:
+  // Returns "work, app.c:20" for MODULE+0xOFFSET, an empty text if it has no name.
+  std::string NameOf(std::string_view caller, bool with_line);
+
+  std::map<std::string, std::string, std::less<>> paths_;  // by the module's name
+  a2n::Resolver resolver_;
+};
+
+}  // namespace jprof::cpo
