@@ -51,14 +51,16 @@ Result<PageModel> PageModel::Load(std::vector<Group> groups, std::vector<Placeme
   model.traced_ = std::move(*traced);
   for (const TracedBurst& burst : model.traced_.bursts) model.references_ += burst.references;
   model.fault_costs_.emplace(faults, model.groups_, placements, blocks);
-  model.none_walks_ = model.MissesOf({}).walks;
   std::vector<bool> eligible;
   for (const Group& group : model.groups_) eligible.push_back(group.eligible);
-  model.all_walks_ = model.MissesOf(eligible).walks;
-  model.none_.faults = model.fault_costs_->Faults({}).faults;
+  const std::vector<bool> nothing(model.groups_.size());
+  const BurstMisses none = model.MissesOf(nothing), all = model.MissesOf(eligible);
+  model.none_walks_ = none.walks;
+  model.all_walks_ = all.walks;
+  model.none_.faults = model.fault_costs_->Faults(nothing).faults;
   model.all_.faults = model.fault_costs_->Faults(eligible).faults;
-  model.none_ = model.Predict({});
-  model.all_ = model.Predict(model.Eligible());
+  model.none_ = model.Describe(nothing, none);
+  model.all_ = model.Describe(eligible, all);
   return model;
 }
 
@@ -68,15 +70,19 @@ BurstMisses PageModel::MissesOf(const std::vector<bool>& is_large) const {
 }
 
 PagePrediction PageModel::Predict(std::span<const uint32_t> groups) const {
-  PagePrediction prediction;
   std::vector<bool> is_large(groups_.size());
   for (const uint32_t group : groups) {
     if (group < groups_.size() && groups_[group].eligible) is_large[group] = true;
   }
+  return Describe(is_large, MissesOf(is_large));
+}
+
+PagePrediction PageModel::Describe(const std::vector<bool>& is_large,
+                                   const BurstMisses& misses) const {
+  PagePrediction prediction;
   for (uint32_t group = 0; group < groups_.size(); ++group) {
     if (is_large[group]) prediction.groups.push_back(group);
   }
-  const BurstMisses misses = MissesOf(is_large);
   prediction.walks = Sum(misses.walks);
   prediction.first_misses = Sum(misses.first_misses);
   prediction.pmb_walks = PmbOfWalks(misses.walks);

@@ -92,7 +92,8 @@ class PageModel {
   };
 
   PageModel() = default;
-  BurstMisses MissesOf(const std::vector<bool>& is_large) const;
+  BurstMisses MissesOf(const std::vector<bool>& is_large) const;  // indexed by group
+  PagePrediction Describe(const std::vector<bool>& is_large, const BurstMisses& misses) const;
   Percent PmbOfWalks(const std::vector<double>& walks) const;
   Percent PmbOfFaults(uint64_t faults) const;
   Benefit BenefitOf(const PagePrediction& prediction) const;

@@ -57,7 +57,9 @@ class StoredReferences final : public ReferenceStream {
 };
 
 // Says that [start, start + size) belonged to `group` at the times [from_ns, to_ns). The numbers
-// of groups index the table of groups.
+// of groups index the table of groups. A placement may be inside of another one, as a large block
+// in the area of malloc; its memory then is its own group's only, and stays on small pages if only
+// the outer group is on large ones.
 struct Placement {
   uint64_t start = 0;
   uint64_t size = 0;

@@ -1,21 +1,15 @@
 #include "cpo/model/traced_pages.h"
 
 #include <array>
-#include <unordered_map>
+
+#include "common/flat_map.h"
 
 namespace jprof::cpo {
 namespace {
 
-struct PageHash {
-  size_t operator()(const TracedPage& page) const {
-    return (page.small * 0x9e3779b97f4a7c15u) ^ (page.block * 0xc2b2ae3d27d4eb4fu) ^ page.group;
-  }
-};
-struct SamePage {
-  bool operator()(const TracedPage& a, const TracedPage& b) const {
-    return a.small == b.small && a.block == b.block && a.group == b.group;
-  }
-};
+bool IsSame(const TracedPage& a, const TracedPage& b) {
+  return a.small == b.small && a.block == b.block && a.group == b.group;
+}
 
 // Numbers pages. Most references are to pages of which the answer is still in `recent_`.
 class Numberer {
@@ -50,9 +44,18 @@ class Numberer {
     return {small, blocks_.Of(place.placement, address), placements_[place.placement].group};
   }
   uint32_t Number(const TracedPage& page) {
-    const auto [found, fresh] = numbers_.try_emplace(page, static_cast<uint32_t>(pages_.size()));
-    if (fresh) pages_.push_back(page);
-    return found->second;
+    const auto fresh = static_cast<uint32_t>(pages_.size());
+    uint32_t number = first_.FindOrAdd(page.small, fresh);
+    while (number != fresh && !IsSame(pages_[number], page)) {
+      uint32_t& next = next_[number];
+      if (next == FlatMap::kNone) next = fresh;
+      number = next;
+    }
+    if (number == fresh) {
+      pages_.push_back(page);
+      next_.push_back(FlatMap::kNone);
+    }
+    return number;
   }
 
   std::span<const Placement> placements_;
@@ -60,7 +63,8 @@ class Numberer {
   PlacementCursor cursor_;
   std::vector<TracedPage>& pages_;
   std::array<Recent, 1024> recent_;
-  std::unordered_map<TracedPage, uint32_t, PageHash, SamePage> numbers_;
+  FlatMap first_;               // the number of the first page at this address
+  std::vector<uint32_t> next_;  // by number: the next one at its address, which another group had
 };
 
 }  // namespace

@@ -98,6 +98,20 @@ TEST(FaultCosts, MemoryThatIsFreedMakesRoom) {
   EXPECT_EQ(costs.Memory({true}).bloat_bytes, kLargePage - kSmallPage);
 }
 
+// The first one, half of which is touched, is given back before two others with a page each begin.
+TEST(FaultCosts, BloatIsThatOfWhatLives) {
+  std::vector<Reference> faults = Touched(kStart, kLargePage / 2);
+  faults.push_back({kStart, 1000, true});
+  faults.push_back({kStart + kLargePage, 1001, true});
+  const FaultCosts costs = CostsOf({{{"a"}},
+                                    {{kStart, kLargePage, 0, 900},
+                                     {kStart, kLargePage, 1000, kForever},
+                                     {kStart + kLargePage, kLargePage, 1000, kForever}},
+                                    faults});
+  EXPECT_EQ(costs.Memory({true}).huge_pages, 2u);
+  EXPECT_EQ(costs.Memory({true}).bloat_bytes, 2 * (kLargePage - kSmallPage));
+}
+
 TEST(FaultCosts, ReadsGetThePageOfZerosFirst) {
   const FaultCosts costs =
       CostsOf({{{"a"}},
