@@ -146,7 +146,8 @@ std::string GuardText(const Effect& effect, const Prediction& prediction) {
 std::optional<Decision> DecideOnOne(const History& history, const Directive& directive,
                                     uint32_t enough) {
   Decision decision = {directive.id, directive.state, directive.reason, {}};
-  std::string worse, guards;
+  std::string worse, doubtful, guards;
+  uint32_t runs = 0;
   for (const Prediction& prediction : directive.proposal.predictions) {
     const auto effect = ObservedEffect(history, directive, prediction.figure);
     if (!effect) continue;
@@ -156,14 +157,22 @@ std::optional<Decision> DecideOnOne(const History& history, const Directive& dir
       DecideByBenefit(*effect, prediction, enough, decision);
     } else if (IsWorse(*effect, prediction)) {
       worse = GuardText(*effect, prediction);
+    } else if (effect->value < prediction.low) {
+      doubtful = GuardText(*effect, prediction) + ": more than is permitted";
+      runs = effect->runs;
     } else {
       guards += "; " + GuardText(*effect, prediction);
     }
   }
+  const bool is_validated = decision.state == State::kValidated;
+  if (worse.empty() && is_validated && runs >= enough) worse = doubtful;
   if (!worse.empty()) {
     decision.state = State::kWithdrawn;
     decision.reason = worse;
-  } else if (decision.state == State::kValidated) {
+  } else if (is_validated && !doubtful.empty()) {
+    decision.state = directive.state;
+    decision.reason = directive.reason;
+  } else if (is_validated) {
     decision.reason += guards;
   }
   if (decision.validations.empty()) return std::nullopt;

@@ -25,7 +25,7 @@ struct FakeEffect {
 class FakeAgent final : public Agent {
  public:
   std::vector<FakeEffect> effects;
-  double noise = 0, guard_harm = 0;
+  double noise = 0, guard_harm = 0, guard_noise = 0;
   bool on_request = false, has_guard = false, model_fails = false;
   int exit_code = 0, signal = 0;
   uint64_t capacity = 1000;
@@ -61,7 +61,7 @@ class FakeAgent final : public Agent {
 
   Result<std::vector<Figure>> Observe(const AgentRun&, const record::Outcome&) override {
     std::normal_distribution<double> spread(0, 1);
-    double faults = 1000 + noise * spread(random_), time = 5;
+    double faults = 1000 + noise * spread(random_), time = 5 + guard_noise * spread(random_);
     for (const FakeEffect& one : effects) {
       if (std::ranges::find(applied, one.key) == applied.end()) continue;
       faults -= one.actual;
@@ -197,6 +197,19 @@ TEST_F(Life, AGuardThatBecomesWorseWithdraws) {
   EXPECT_GT(RunUntilDecided(), 0);
   EXPECT_EQ(StateOf("slow").first, State::kWithdrawn);
   EXPECT_EQ(StateOf("slow").second, "time became worse by 2.000 s [2.000 s, 2.000 s] in 4 runs");
+}
+
+TEST_F(Life, AGuardThatMayHaveBecomeWorseIsWaitedFor) {
+  agent_.effects = {{"doubtful", 900, 900}};
+  agent_.has_guard = true;
+  agent_.guard_harm = 3;
+  agent_.guard_noise = 5;
+  for (int i = 0; i < 1 + 8; ++i) Run();
+  EXPECT_EQ(StateOf("doubtful").first, State::kApplied);
+  RunUntilDecided();
+  EXPECT_EQ(StateOf("doubtful").first, State::kWithdrawn);
+  EXPECT_TRUE(StateOf("doubtful").second.ends_with(" in 12 runs: more than is permitted"))
+      << StateOf("doubtful").second;
 }
 
 TEST_F(Life, AGuardThatStaysIsTold) {
