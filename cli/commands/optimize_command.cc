@@ -132,7 +132,7 @@ Result<int> RunAndLearn(const OptimizeArguments& arguments, const Command& comma
   return status;
 }
 
-// Returns the histories that PROGRAM or the command names, or all of them.
+// Returns the histories that NAME or the command names, or all of them.
 Result<std::vector<cpo::History>> HistoriesOf(const OptimizeArguments& arguments,
                                               const Command& command) {
   auto store = cpo::Store::OpenToRead(DatabasePath(arguments));
@@ -177,7 +177,7 @@ Result<int> ShowHistories(const OptimizeArguments& arguments, const Command& com
 Result<int> Forget(const OptimizeArguments& arguments, const Command&) {
   if (arguments.program.empty())
     return WrongUse(
-        "name the program: jprof optimize forget PROGRAM; `jprof optimize status` "
+        "name the program: jprof optimize forget NAME; `jprof optimize status` "
         "lists them");
   std::error_code ignored;
   int forgotten = 0;
@@ -255,9 +255,9 @@ predicted benefits. Later runs apply them or leave them out, and are compared: a
 benefit is proved is validated, and applied from then on; another one is withdrawn. Each run prints
 on standard error what it did. The exit status is that of the program (docs/OPTIMISE.md).
 
-  status [PROGRAM]         the programs that are known, and the agents
-  explain [PROGRAM]        their directives: predicted, observed, and why they are in their state
-  forget PROGRAM           forgets a program, on all machines
+  status [NAME]            the programs that are known, and the agents
+  explain [NAME]           their directives: predicted, observed, and why they are in their state
+  forget NAME              forgets a program, on all machines
   apply --dry-run -- CMD   shows what the next run would do
 
 Agents:
@@ -283,7 +283,7 @@ Action OptimizeCommand(CommandLine line, const Command& command) {
   line.Footer(OptimizeFooter());
   line.Option("ACTION", a.action, "status|explain|forget|apply",
               "What to do instead of running a program (below)");
-  line.Option("PROGRAM", a.program, "NAME", "A program that `jprof optimize status` lists");
+  line.Option("NAME", a.program, "NAME", "A program that `jprof optimize status` lists");
   line.Option("--agent", a.agent, "NAME", "Consider only this agent (below)");
   line.Option("--runs", a.runs, "N", "Run the program N times (default 1)")
       .Between(uint64_t{1}, uint64_t{1000});

@@ -30,7 +30,7 @@ uint32_t RunsOf(const History& history) {
 void PrintPrediction(const cpo::Prediction& prediction, const Directive& directive) {
   const auto text = [&](double value) { return cpo::FigureText(value, prediction.unit); };
   if (prediction.is_guard) {
-    fmt::print("    guarded    {} must not become worse\n", prediction.figure);
+    fmt::print("    guarded    {} may rise by {}\n", prediction.figure, text(-prediction.low));
   } else {
     fmt::print("    predicted  {} less {} [{}, {}]\n", text(prediction.value), prediction.figure,
                text(prediction.low), text(prediction.high));

@@ -18,7 +18,7 @@
 
 namespace jprof::cpo {
 
-// One line each, for the help, `jprof optimize status` and the documentation.
+// One line each of at most 75 characters, for the help, `jprof optimize status` and the documents.
 struct AgentText {
   const char* name;       // as --agent takes it
   const char* reads;      // what it measures
@@ -38,7 +38,9 @@ struct AgentRun {
   record::Launch launch;         // how the program is started: arguments and environment
   std::filesystem::path folder;  // private to this run and agent, for what it writes and reads
   // Called with the pid of the program, when it has started and every tenth of a second until it
-  // ends, by the thread that called Measure or Apply. May be left empty.
+  // ends, by the thread that called Measure or Apply. May be left empty. It may trace the program,
+  // but must have detached when it returns: the caller waits for the program, and would take a stop
+  // for its end. Signals to jprof are passed on after it has returned.
   record::ProcessObserver watch;
 };
 

@@ -41,7 +41,8 @@ struct Figure {
 struct Prediction {
   std::string figure, unit;
   double value = 0, low = 0, high = 0;  // with the ends of its interval of 95 %
-  // A guarded figure is not expected to improve: the directive is withdrawn if it becomes worse.
+  // A guarded figure is not expected to improve: the directive is withdrawn if the figure becomes
+  // worse than `low`, which is below 0, permits.
   bool is_guard = false;
 };
 
@@ -58,7 +59,7 @@ struct Proposal {
   std::string text;                     // what is done, for people: "128 huge pages"
   std::string setting;                  // the same for the agent that applies it
   std::string cost;                     // what it costs, for people; may be empty
-  std::vector<Prediction> predictions;  // the first one decides; the others guard
+  std::vector<Prediction> predictions;  // one that decides, and guards
   Claim claim;
 };
 

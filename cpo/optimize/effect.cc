@@ -98,7 +98,7 @@ std::optional<Effect> BenefitOf(std::span<const ComparedRun> runs, size_t direct
   if (a + b > 0) {
     const double welch = (a + b) * (a + b) / (a * a / (on.count - 1) + b * b / (off.count - 1));
     const boost::math::students_t student(std::max(1.0, welch * lost));
-    arm = boost::math::quantile(student, 0.975) * std::sqrt((a + b) / lost);
+    arm = boost::math::quantile(student, (1 + kHeldByInterval) / 2) * std::sqrt((a + b) / lost);
   }
   return Effect{value, value - arm, value + arm, static_cast<uint32_t>(runs.size())};
 }

@@ -15,9 +15,14 @@ struct ComparedRun {
 };
 
 struct Effect {
-  double value = 0, low = 0, high = 0;  // the benefit, with its interval of 95 %
+  double value = 0, low = 0, high = 0;  // the benefit, with its interval
   uint32_t runs = 0;
 };
+
+// What an interval holds. Decisions look at it after each run, up to some twenty times; with 99 %
+// at each look, all looks together hold 95 % (Pocock 1977: Group sequential methods in the design
+// and analysis of clinical trials).
+inline constexpr double kHeldByInterval = 0.99;
 
 // Returns the benefit of the directive: the mean of the runs without it less that of the runs with
 // it, after the effects of the other directives, found by least squares, have been taken out. The

@@ -131,32 +131,49 @@ void DecideByBenefit(const Effect& effect, const Prediction& prediction, uint32_
   if (effect.runs >= 2 * enough) return withdraw("undecided");
 }
 
-bool IsWorse(const Effect& effect) { return effect.high < 0; }
+bool IsWorse(const Effect& effect, const Prediction& guard) { return effect.high < guard.low; }
+
+// Returns "CPU time changed by 0.1 s [-0.2 s, 0.4 s]", or "became worse by" if it did.
+std::string GuardText(const Effect& effect, const Prediction& prediction) {
+  return fmt::format("{} {} by {} [{}, {}] in {} runs", prediction.figure,
+                     IsWorse(effect, prediction) ? "became worse" : "changed",
+                     FigureText(-effect.value, prediction.unit),
+                     FigureText(-effect.high, prediction.unit),
+                     FigureText(-effect.low, prediction.unit), effect.runs);
+}
 
 // Decides by all figures. Returns nothing if the runs do not show anything yet.
 std::optional<Decision> DecideOnOne(const History& history, const Directive& directive,
                                     uint32_t enough) {
   Decision decision = {directive.id, directive.state, directive.reason, {}};
-  const Prediction* worse = nullptr;
-  std::optional<Effect> first, worst;
+  std::string worse, doubtful, guards;
+  uint32_t runs = 0;
   for (const Prediction& prediction : directive.proposal.predictions) {
     const auto effect = ObservedEffect(history, directive, prediction.figure);
     if (!effect) continue;
     decision.validations.push_back(
         {prediction.figure, effect->value, effect->low, effect->high, effect->runs});
-    if (&prediction == &directive.proposal.predictions.front()) first = effect;
-    if (prediction.is_guard && IsWorse(*effect)) {
-      worse = &prediction;
-      worst = effect;
+    if (!prediction.is_guard) {
+      DecideByBenefit(*effect, prediction, enough, decision);
+    } else if (IsWorse(*effect, prediction)) {
+      worse = GuardText(*effect, prediction);
+    } else if (effect->value < prediction.low) {
+      doubtful = GuardText(*effect, prediction) + ": more than is permitted";
+      runs = effect->runs;
+    } else {
+      guards += "; " + GuardText(*effect, prediction);
     }
   }
-  if (first) DecideByBenefit(*first, directive.proposal.predictions.front(), enough, decision);
-  if (worse != nullptr) {
+  const bool is_validated = decision.state == State::kValidated;
+  if (worse.empty() && is_validated && runs >= enough) worse = doubtful;
+  if (!worse.empty()) {
     decision.state = State::kWithdrawn;
-    decision.reason =
-        fmt::format("{} became worse by {} [{}, {}] in {} runs", worse->figure,
-                    FigureText(-worst->value, worse->unit), FigureText(-worst->high, worse->unit),
-                    FigureText(-worst->low, worse->unit), worst->runs);
+    decision.reason = worse;
+  } else if (is_validated && !doubtful.empty()) {
+    decision.state = directive.state;
+    decision.reason = directive.reason;
+  } else if (is_validated) {
+    decision.reason += guards;
   }
   if (decision.validations.empty()) return std::nullopt;
   return decision;
@@ -236,7 +253,8 @@ std::optional<double> TypicalFigure(const History& history, const std::string& a
 }
 
 std::string FigureText(double value, const std::string& unit) {
-  if (!unit.empty() && std::abs(value) < 1000) return fmt::format("{:.3f} {}", value, unit);
+  if (!unit.empty() && std::abs(value) < 1000)
+    return fmt::format("{:.3f} {}", std::round(value * 1000) / 1000 + 0.0, unit);  // not -0.000
   std::string digits = fmt::format("{:.0f}", std::abs(value));
   for (size_t at = digits.size(); at > 3;) digits.insert(at -= 3, ",");
   const bool is_negative = value < 0 && digits != "0";

@@ -6,8 +6,8 @@
 //   run applies.
 // - A directive is validated when the interval of its observed benefit is above zero and the
 //   benefit is at least half of what was predicted. It is withdrawn when the interval ends below
-//   that half, when a guarded figure has become worse, when the interval still contains no benefit
-//   after EnoughRuns, and when it is still undecided after twice as many.
+//   that half, when a guarded figure has become worse than is permitted, when the interval still
+//   contains no benefit after EnoughRuns, and when it is still undecided after twice as many.
 #pragma once
 
 #include <span>

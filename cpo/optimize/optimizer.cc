@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "cpo/optimize/life.h"
@@ -107,6 +108,7 @@ class PreparedRun {
 
   // Returns the agent that measures, or whose directives are tried; null if there is none.
   AgentPart* subject() { return subject_ < parts_.size() ? &parts_[subject_] : nullptr; }
+  const std::vector<AgentPart>& parts() const { return parts_; }
   const record::Launch& launch() const { return launch_; }
   const std::vector<Directive>& applied() const { return applied_; }
   const std::vector<RowId>& yielded() const { return yielded_; }
@@ -142,7 +144,26 @@ std::string WhyNotComparable(const record::Outcome& outcome) {
   return "";
 }
 
-// Has the agent look at what the run left, and stores the end.
+// Has the agents look at what the run left.
+void Look(PreparedRun& prepared, const record::Outcome& outcome, bool is_measured,
+          RunStory& story) {
+  for (const AgentPart& part : prepared.parts()) {
+    const bool is_subject = &part == prepared.subject();
+    if (prepared.subject() != nullptr && !is_subject) continue;
+    auto figures = part.agent->Observe(part.run, outcome);
+    if (!figures) {
+      story.agent_error = figures.error().message;
+      continue;
+    }
+    std::ranges::move(*figures, std::back_inserter(story.figures));
+    if (!is_measured) continue;
+    auto proposals = part.agent->Model(part.run, outcome);
+    if (proposals) story.proposals = *std::move(proposals);
+    if (!proposals) story.agent_error = proposals.error().message;
+  }
+}
+
+// Has the agents look at what the run left, and stores the end.
 void Finish(Store& store, const BegunRun& begun, PreparedRun& prepared, OptimizedRun& done) {
   RunStory story = {.begun = begun,
                     .applied = prepared.applied(),
@@ -153,16 +174,7 @@ void Finish(Store& store, const BegunRun& begun, PreparedRun& prepared, Optimize
                     .why_not_compared = WhyNotComparable(done.outcome),
                     .agent_error = {}};
   const bool is_measured = begun.plan.kind == RunKind::kMeasured;
-  if (AgentPart* const subject = prepared.subject(); subject && story.why_not_compared.empty()) {
-    auto figures = subject->agent->Observe(subject->run, done.outcome);
-    if (figures) story.figures = *std::move(figures);
-    if (!figures) story.agent_error = figures.error().message;
-    if (figures && is_measured) {
-      auto proposals = subject->agent->Model(subject->run, done.outcome);
-      if (proposals) story.proposals = *std::move(proposals);
-      if (!proposals) story.agent_error = proposals.error().message;
-    }
-  }
+  if (story.why_not_compared.empty()) Look(prepared, done.outcome, is_measured, story);
   const bool is_comparable = story.why_not_compared.empty() && story.agent_error.empty();
   const RunEnd end = {done.outcome.ExitCode(), is_comparable, story.figures};
   const std::string& agent = begun.plan.agent;

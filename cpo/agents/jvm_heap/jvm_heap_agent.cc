@@ -18,7 +18,7 @@ const AgentText kJvmHeapText = {
     .name = "jvm-heap",
     .reads = "the log of collections of a java command (-Xlog:gc)",
     .models = "pauses = allocated bytes / young generation, each of them as long as now",
-    .directs = "collector and sizes of the heap; printed, and only applied with --agent and --runs",
+    .directs = "collector and sizes of the heap; applied only with --agent and --runs",
     .validates = "the sum of the pauses, guarded by CPU time",
 };
 
@@ -29,6 +29,8 @@ namespace fs = std::filesystem;
 constexpr char kPauses[] = "collection pauses";
 constexpr char kCpuTime[] = "CPU time";
 constexpr char kSeconds[] = "s";
+// What the CPU time may rise by: a share of it, or seconds.
+constexpr double kMostHarm = 0.05, kLeastHarm = 0.05;
 constexpr uint64_t kLongestLog = uint64_t{64} << 20;
 
 fs::path LogIn(const AgentRun& run) { return run.folder / "gc.log"; }
@@ -135,23 +137,24 @@ class JvmHeapAgent final : public Agent {
     if (!log) return std::unexpected(log.error());
     const auto advice = AdviseHeap(*log, limits_);
     if (!advice) return std::vector<Proposal>();
-    return std::vector<Proposal>{{.kind = "java-heap",
-                                  .key = "options",
-                                  .text = advice->options,
-                                  .setting = advice->options,
-                                  .cost = advice->cost,
-                                  .predictions = {{.figure = kPauses,
-                                                   .unit = kSeconds,
-                                                   .value = advice->saved,
-                                                   .low = advice->low,
-                                                   .high = advice->high},
-                                                  {.figure = kCpuTime,
-                                                   .unit = kSeconds,
-                                                   .value = 0,
-                                                   .low = -outcome.cpu_seconds,
-                                                   .high = outcome.cpu_seconds,
-                                                   .is_guard = true}},
-                                  .claim = {}}};
+    return std::vector<Proposal>{
+        {.kind = "java-heap",
+         .key = "options",
+         .text = advice->options,
+         .setting = advice->options,
+         .cost = advice->cost,
+         .predictions = {{.figure = kPauses,
+                          .unit = kSeconds,
+                          .value = advice->saved,
+                          .low = advice->low,
+                          .high = advice->high},
+                         {.figure = kCpuTime,
+                          .unit = kSeconds,
+                          .value = 0,
+                          .low = -std::max(kLeastHarm, kMostHarm * outcome.cpu_seconds),
+                          .high = 0,
+                          .is_guard = true}},
+         .claim = {}}};
   }
 
   Result<void> Apply(const std::vector<Directive>& directives, AgentRun& run) override {

@@ -2,8 +2,11 @@
 #include "cpo/optimize/life.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <functional>
 #include <random>
+#include <utility>
 
 #include "cpo/optimize/optimizer.h"
 #include "tests/unit/temporary_directory.h"
@@ -22,11 +25,12 @@ struct FakeEffect {
 class FakeAgent final : public Agent {
  public:
   std::vector<FakeEffect> effects;
-  double noise = 0, guard_harm = 0;
+  double noise = 0, guard_harm = 0, guard_noise = 0;
   bool on_request = false, has_guard = false, model_fails = false;
   int exit_code = 0, signal = 0;
   uint64_t capacity = 1000;
   std::vector<std::string> applied;  // in the last run
+  std::vector<std::string> yielded;  // in all runs
 
   const AgentText& text() const override { return kFakeText; }
   bool IsOnRequest() const override { return on_request; }
@@ -57,7 +61,7 @@ class FakeAgent final : public Agent {
 
   Result<std::vector<Figure>> Observe(const AgentRun&, const record::Outcome&) override {
     std::normal_distribution<double> spread(0, 1);
-    double faults = 1000 + noise * spread(random_), time = 5;
+    double faults = 1000 + noise * spread(random_), time = 5 + guard_noise * spread(random_);
     for (const FakeEffect& one : effects) {
       if (std::ranges::find(applied, one.key) == applied.end()) continue;
       faults -= one.actual;
@@ -67,6 +71,7 @@ class FakeAgent final : public Agent {
   }
 
   uint64_t Capacity(std::string_view) const override { return capacity; }
+  void Yield(const Directive& one) override { yielded.push_back(one.proposal.key); }
 
  private:
   std::mt19937 random_{3};
@@ -79,8 +84,9 @@ class Life : public testing::Test {
     const OptimizeRequest request = {{"/bin/fake", {"fake"}}, {&agent_}, on_request, measure};
     auto done = OptimizeOnce(
         store_, key_, {{"cpu", "x"}}, request,
-        [&](const record::Launch& launch, const record::ProcessObserver&) {
+        [&](const record::Launch& launch, const record::ProcessObserver& observe) {
           launch_ = launch;
+          if (const auto act = std::exchange(meanwhile_, nullptr)) act(observe);
           return Result<record::Outcome>({.status = agent_.exit_code, .signal = agent_.signal});
         });
     EXPECT_TRUE(done) << (done ? "" : done.error().message);
@@ -116,6 +122,7 @@ class Life : public testing::Test {
   ProgramKey key_ = {"fake", "build-id:1", "none"};
   FakeAgent agent_;
   record::Launch launch_;
+  std::function<void(const record::ProcessObserver&)> meanwhile_;  // while the program runs
 };
 
 TEST_F(Life, OfAGoodDirective) {
@@ -190,6 +197,33 @@ TEST_F(Life, AGuardThatBecomesWorseWithdraws) {
   EXPECT_GT(RunUntilDecided(), 0);
   EXPECT_EQ(StateOf("slow").first, State::kWithdrawn);
   EXPECT_EQ(StateOf("slow").second, "time became worse by 2.000 s [2.000 s, 2.000 s] in 4 runs");
+}
+
+TEST_F(Life, AGuardThatMayHaveBecomeWorseIsWaitedFor) {
+  agent_.effects = {{"doubtful", 900, 900}};
+  agent_.has_guard = true;
+  agent_.guard_harm = 3;
+  agent_.guard_noise = 5;
+  for (int i = 0; i < 1 + 8; ++i) Run();
+  EXPECT_EQ(StateOf("doubtful").first, State::kApplied);
+  RunUntilDecided();
+  EXPECT_EQ(StateOf("doubtful").first, State::kWithdrawn);
+  EXPECT_TRUE(StateOf("doubtful").second.ends_with(" in 12 runs: more than is permitted"))
+      << StateOf("doubtful").second;
+}
+
+TEST_F(Life, AGuardThatStaysIsTold) {
+  agent_.effects = {{"good", 900, 900}};
+  agent_.has_guard = true;
+  EXPECT_GT(RunUntilDecided(), 0);
+  EXPECT_EQ(StateOf("good").second,
+            "faults fell by 900 [900, 900] in 4 runs, 900 predicted; time changed by 0.000 s "
+            "[0.000 s, 0.000 s] in 4 runs");
+  Run();
+  const History history = Load();
+  EXPECT_EQ(history.runs.back().kind, RunKind::kPlain);
+  ASSERT_EQ(history.runs.back().figures.size(), 2u);
+  EXPECT_EQ(history.runs.back().figures.front().value, 100);
 }
 
 TEST_F(Life, DirectivesOnRequestAreOnlyProposedUntilTheUserAsks) {
@@ -273,6 +307,84 @@ TEST_F(Life, ClaimsThatDoNotFitAreLeftOut) {
   EXPECT_EQ(Run().text,
             "run 2 of fake: applied 1 directive (site small: huge); faults 1,000 -> 500; left out "
             "site large: huge: not enough huge pages beside better claims");
+}
+
+TEST_F(Life, AnAgentIsToldOnceThatAnotherProgramGotItsClaim) {
+  agent_.effects = {{"a", 50, 50, 80}};
+  agent_.capacity = 100;
+  Run();
+  meanwhile_ = [&](const record::ProcessObserver& observe) {
+    const uint32_t own = static_cast<uint32_t>(getpid());
+    observe(own);
+    const ProgramKey key = std::exchange(key_, {"other", "build-id:2", "none"});
+    agent_.effects[0].predicted = 500;
+    Run();
+    const auto other = store_.Begin(key_, {{"cpu", "x"}}, KeyOf(own), [&](const History& history) {
+      const Candidate candidate = {"fake", true};
+      RunPlan plan = ChoosePlan(history, {&candidate, 1}, false);
+      plan.capacities["huge pages"] = 100;
+      return plan;
+    });
+    EXPECT_TRUE(other->refused.empty());
+    for (int i = 0; i < 40; ++i) observe(own);
+    ASSERT_TRUE(store_.Abandon(other->id));
+    key_ = key;
+  };
+  const std::string text = Run().text;
+  EXPECT_NE(text.find("; site a: huge has yielded its huge pages to a better claim"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(agent_.yielded, std::vector<std::string>{"a"});
+}
+
+// Lives without a database, to see how often the decisions are right.
+State StateAfterLife(double predicted, double actual, double noise, std::mt19937& random) {
+  const Candidate candidate = {"pages", true};
+  std::normal_distribution<double> spread(1000, noise);
+  History history;
+  history.directives = {
+      {.id = 1,
+       .agent = "pages",
+       .proposal = {.kind = "site", .key = "a", .predictions = {{"faults", "", predicted, 0, 0}}}}};
+  history.runs = {{.id = 1,
+                   .number = 1,
+                   .agent = "pages",
+                   .kind = RunKind::kMeasured,
+                   .state = RunState::kEnded}};
+  while (history.directives[0].IsUndecided()) {
+    const RunPlan plan = ChoosePlan(history, {&candidate, 1}, false);
+    const double figure = spread(random) - (plan.tried.at(1) ? actual : 0);
+    const auto number = static_cast<uint32_t>(history.runs.size() + 1);
+    history.runs.push_back({.id = number,
+                            .number = number,
+                            .agent = "pages",
+                            .kind = RunKind::kTrial,
+                            .state = RunState::kEnded,
+                            .tried = plan.tried,
+                            .figures = {{"faults", figure, ""}}});
+    for (const Decision& one : DecideOn(history, "pages")) history.directives[0].state = one.state;
+  }
+  return history.directives[0].state;
+}
+
+double ValidatedShare(double predicted, double actual, double noise) {
+  constexpr int kLives = 400;
+  std::mt19937 random(9);
+  int validated = 0;
+  for (int i = 0; i < kLives; ++i)
+    validated += StateAfterLife(predicted, actual, noise, random) == State::kValidated ? 1 : 0;
+  std::printf("noise %g, benefit %g of 100: %d of %d validated\n", noise, actual, validated,
+              kLives);
+  return static_cast<double>(validated) / kLives;
+}
+
+// Although they are looked at after each run.
+TEST(Decisions, AreRarelyWrong) {
+  for (const double noise : {1.0, 10.0, 50.0, 100.0, 200.0})
+    EXPECT_LE(ValidatedShare(100, 0, noise), 0.04) << noise;
+  for (const double noise : {1.0, 10.0, 25.0}) EXPECT_GE(ValidatedShare(100, 100, noise), 0.9);
+  for (const double noise : {1.0, 10.0, 50.0, 100.0})
+    EXPECT_LE(ValidatedShare(100, -50, noise), 0.01) << noise;
 }
 
 }  // namespace
