@@ -8,7 +8,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cpo/shim/large.h"
 #include "cpo/shim/log.h"
 #include "cpo/shim/modules.h"
 #include "cpo/shim/pages.h"
@@ -19,7 +18,6 @@ namespace jprof::cpo {
 
 State g_state;
 thread_local bool t_inside = false;
-size_t g_threshold = 128 << 10;  // decides when a process starts that this library knows nothing of
 
 namespace {
 
@@ -66,11 +64,9 @@ bool Start() {
                                    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
     return false;
   if (!Open()) {
-    __atomic_store_n(&g_threshold, SIZE_MAX, __ATOMIC_RELAXED);
     Finish(Phase::kOff);
     return false;
   }
-  __atomic_store_n(&g_threshold, ThePlan().threshold, __ATOMIC_RELAXED);
   LogBeginning();
   Finish(Phase::kOn);
   return true;

@@ -92,7 +92,7 @@ class KeptErrno {
   int errno_;
 };
 
-// Begins to log if the process has not decided yet whether to. Sets the threshold.
+// Begins to log if the process has not decided yet whether to.
 bool Start();
 
 inline bool IsOn() {
