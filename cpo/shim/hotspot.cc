@@ -116,13 +116,14 @@ Range ClassSpace(const VmTables& tables) {
   const uint64_t base = base_at != 0 ? At<uint64_t>(base_at) : 0;
   const uint64_t bytes = base != 0 ? FlagOf(tables, "CompressedClassSpaceSize") : 0;
   if (bytes == 0) return {};
+  constexpr uint64_t kAlignment = 16 << 20;
   uint64_t begin = base;
   ForEachArea([&](const Area& area) {
-    if (area.begin >= base && strstr(area.rest, ".jsa") != nullptr) begin = area.end;
+    if (area.begin >= base && strstr(area.rest, ".jsa") != nullptr)
+      begin = (area.end + kAlignment - 1) / kAlignment * kAlignment;
     return area.begin < base + bytes;
   });
-  constexpr uint64_t kAlignment = 16 << 20;
-  return {begin, (begin + kAlignment - 1) / kAlignment * kAlignment + bytes};
+  return {begin, begin + bytes};
 }
 
 // Logs a region that is new, and advises those parts of it that are in use.

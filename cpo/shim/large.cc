@@ -7,6 +7,7 @@
 #include "cpo/shim/groups.h"
 #include "cpo/shim/pages.h"
 #include "cpo/shim/placements.h"
+#include "cpo/shim/plan.h"
 #include "cpo/shim/state.h"
 
 namespace jprof::cpo {
@@ -35,7 +36,7 @@ void* Begun(uint32_t group, void* block, size_t bytes) {
 // at once.
 void End(const void* block) {
   const size_t bytes = UsableBytes(block);
-  if (IsSmall(bytes)) return;
+  if (!IsLogged(bytes)) return;
   if (!IsMapped(block)) return LogFreed(block, bytes);
   LogEnd(block, bytes);
   ForgetPages(AddressOf(block), bytes);
@@ -62,9 +63,11 @@ bool Fits(const void* block, size_t bytes) {
 
 }  // namespace
 
+bool IsLogged(size_t bytes) { return bytes >= ThePlan().threshold; }
+
 void* LargeMalloc(size_t bytes) {
   const Inside inside;
-  if (!inside || !IsOn()) return __libc_malloc(bytes);
+  if (!inside || !IsOn() || !IsLogged(bytes)) return __libc_malloc(bytes);
   const uint32_t group = GroupOfCaller();
   void* block = OnLargePages(group, 0, bytes);
   if (block == nullptr) block = __libc_malloc(bytes);
@@ -73,7 +76,7 @@ void* LargeMalloc(size_t bytes) {
 
 void* LargeCalloc(size_t bytes) {
   const Inside inside;
-  if (!inside || !IsOn()) return __libc_calloc(1, bytes);
+  if (!inside || !IsOn() || !IsLogged(bytes)) return __libc_calloc(1, bytes);
   const uint32_t group = GroupOfCaller();
   void* block = OnLargePages(group, 0, bytes);
   if (block == nullptr) {
@@ -86,7 +89,7 @@ void* LargeCalloc(size_t bytes) {
 
 void* LargeAligned(size_t alignment, size_t bytes) {
   const Inside inside;
-  if (!inside || !IsOn()) return __libc_memalign(alignment, bytes);
+  if (!inside || !IsOn() || !IsLogged(bytes)) return __libc_memalign(alignment, bytes);
   const uint32_t group = GroupOfCaller();
   void* block = OnLargePages(group, alignment, bytes);
   if (block == nullptr) block = __libc_memalign(alignment, bytes);
@@ -95,8 +98,8 @@ void* LargeAligned(size_t alignment, size_t bytes) {
 
 void* LargeRealloc(void* block, size_t bytes) {
   const Inside inside;
-  if (!inside || !IsOn()) return __libc_realloc(block, bytes);
-  const bool is_large = !IsSmall(bytes);
+  if (!inside || !IsOn() || !IsLogged(bytes)) return __libc_realloc(block, bytes);
+  const bool is_large = IsLogged(bytes);
   const uint32_t group = is_large ? GroupOfCaller() : kNoGroup;
   if (DirectiveOfGroup(group) >= 0) {
     void* const moved = Fits(block, bytes) ? block : Moved(group, block, bytes);
@@ -105,7 +108,7 @@ void* LargeRealloc(void* block, size_t bytes) {
   const size_t before = block != nullptr ? UsableBytes(block) : 0;
   if (block != nullptr) End(block);
   void* const made = __libc_realloc(block, bytes);
-  if (made == nullptr && bytes > 0 && !IsSmall(before)) LogBegin(group, block, before);
+  if (made == nullptr && bytes > 0 && IsLogged(before)) LogBegin(group, block, before);
   return is_large ? Begun(group, made, bytes) : made;
 }
 

@@ -8,12 +8,13 @@
 
 namespace jprof::cpo {
 
-// The bytes from which on blocks are looked at. It is SIZE_MAX in a process that logs nothing.
-[[gnu::visibility("hidden")]] extern size_t g_threshold;
+// A constant, so that small blocks cost no load of a variable.
+inline constexpr size_t kLeastThreshold = 128 << 10;
+inline bool IsSmall(size_t bytes) { return bytes < kLeastThreshold; }
 
-inline bool IsSmall(size_t bytes) {
-  return bytes < __atomic_load_n(&g_threshold, __ATOMIC_RELAXED);
-}
+// Returns whether a block of this size reaches the plan's threshold, which is kLeastThreshold or
+// more. The process logs.
+bool IsLogged(size_t bytes);
 
 void* LargeMalloc(size_t bytes);
 void* LargeCalloc(size_t bytes);

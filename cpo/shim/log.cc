@@ -33,9 +33,7 @@ LogSlot* MapChunk(int file, size_t number) {
   const off_t at = static_cast<off_t>(number * kChunkBytes);
   if (!Extend(file, at)) return nullptr;
   void* const made = Map(nullptr, kChunkBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, at);
-  if (made == MAP_FAILED) return nullptr;
-  madvise(made, kChunkBytes, MADV_DONTFORK);
-  return static_cast<LogSlot*>(made);
+  return made != MAP_FAILED ? static_cast<LogSlot*>(made) : nullptr;
 }
 
 LogSlot* Chunk(size_t number) { return __atomic_load_n(&g_state.chunks[number], __ATOMIC_ACQUIRE); }
@@ -59,7 +57,8 @@ LogSlot* Reserve() {
   if (chunk == nullptr && number < kMostChunks) chunk = Grow(number);
   if (chunk != nullptr) return chunk + slot % kChunkSlots;
   auto* const header = reinterpret_cast<LogHeader*>(Chunk(0));
-  __atomic_fetch_add(&header->lost, 1, __ATOMIC_RELAXED);
+  // It is null in a child that a signal handler forked while this thread was here.
+  if (header != nullptr) __atomic_fetch_add(&header->lost, 1, __ATOMIC_RELAXED);
   return nullptr;
 }
 

@@ -67,13 +67,13 @@ void* MapFor(void* where, size_t bytes, int protection, int flags, int file, off
   if (IsSmall(bytes) || !IsPrivateMemory(flags))
     return Map(where, bytes, protection, flags, file, at);
   const Inside inside;
-  if (!inside || !IsOn()) return Map(where, bytes, protection, flags, file, at);
+  if (!inside || !IsOn() || !IsLogged(bytes)) return Map(where, bytes, protection, flags, file, at);
   return MapLogged(where, bytes, protection, flags, file, at);
 }
 
 int UnmapFor(void* memory, size_t bytes) {
   const Inside inside;
-  if (IsSmall(bytes) || !inside || !IsOn()) return Unmap(memory, bytes);
+  if (IsSmall(bytes) || !inside || !IsOn() || !IsLogged(bytes)) return Unmap(memory, bytes);
   LogEnd(memory, bytes);  // before another thread can get it
   ForgetPages(AddressOf(memory), bytes);
   return Unmap(memory, bytes);
@@ -100,7 +100,8 @@ void* Copy(void* memory, size_t before, size_t bytes, int flags) {
 
 void* MoveFor(void* memory, size_t before, size_t bytes, int flags, void* to) {
   const Inside inside;
-  if ((IsSmall(bytes) && IsSmall(before)) || !inside || !IsOn())
+  if ((IsSmall(bytes) && IsSmall(before)) || !inside || !IsOn() ||
+      !(IsLogged(bytes) || IsLogged(before)))
     return Remap(memory, before, bytes, flags, to);
   const uint32_t group = GroupOfCaller();
   void* moved = Remap(memory, before, bytes, flags, to);

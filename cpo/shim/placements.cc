@@ -106,7 +106,7 @@ void LogExit() {
     return true;
   });
   LogCounts(now);
-  if (ThePlan().count > 0) LogTotal(now);
+  LogTotal(now);
   Write(SlotKind::kExit, 0, 0, 0, now);
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpo/shim/large.h"
 #include "cpo/shim/small_file.h"
 #include "cpo/shim/text.h"
 
@@ -57,7 +58,7 @@ void ReadLines(char* text) {
     ReadLine(line);
     line = end + 1;
   }
-  the_plan.is_valid = the_plan.folder[0] == '/' && the_plan.threshold >= 4096;
+  the_plan.is_valid = the_plan.folder[0] == '/' && the_plan.threshold >= kLeastThreshold;
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cpo/shim/large.h"
 #include "cpo/shim/log.h"
 #include "cpo/shim/modules.h"
 #include "cpo/shim/pages.h"
@@ -18,12 +17,11 @@
 namespace jprof::cpo {
 
 State g_state;
-thread_local bool t_inside = false;
-size_t g_threshold = 128 << 10;  // decides when a process starts that this library knows nothing of
+constinit thread_local bool t_inside = false;
 
 namespace {
 
-void Finish(Phase phase) { __atomic_store_n(&g_state.phase, phase, __ATOMIC_RELEASE); }
+void Finish(Phase phase) { __atomic_store_n(&g_state.phase, uint32_t{phase}, __ATOMIC_RELEASE); }
 
 void ReadProgram() {
   const ssize_t bytes = readlink("/proc/self/exe", g_state.program, sizeof g_state.program - 1);
@@ -53,7 +51,7 @@ void LogBeginning() {
 
 [[gnu::destructor]] void AtExit() {
   const Inside inside;
-  if (inside && __atomic_load_n(&g_state.phase, __ATOMIC_ACQUIRE) == Phase::kOn) LogExit();
+  if (inside && __atomic_load_n(&g_state.phase, __ATOMIC_ACQUIRE) == kOn) LogExit();
 }
 
 }  // namespace
@@ -61,18 +59,16 @@ void LogBeginning() {
 bool Start() {
   const KeptErrno kept;
   if (environ == nullptr) return false;  // the C library is not ready yet
-  Phase phase = Phase::kNew;
-  if (!__atomic_compare_exchange_n(&g_state.phase, &phase, Phase::kStarting, false,
+  uint32_t phase = kNew;
+  if (!__atomic_compare_exchange_n(&g_state.phase, &phase, uint32_t{kStarting}, false,
                                    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
     return false;
   if (!Open()) {
-    __atomic_store_n(&g_threshold, SIZE_MAX, __ATOMIC_RELAXED);
-    Finish(Phase::kOff);
+    Finish(kOff);
     return false;
   }
-  __atomic_store_n(&g_threshold, ThePlan().threshold, __ATOMIC_RELAXED);
   LogBeginning();
-  Finish(Phase::kOn);
+  Finish(kOn);
   return true;
 }
 

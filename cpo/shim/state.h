@@ -15,11 +15,11 @@
 
 namespace jprof::cpo {
 
-inline constexpr size_t kChunkSlots = 2048, kMostChunks = 1024;
+inline constexpr size_t kChunkSlots = 512, kMostChunks = 4096;
 inline constexpr size_t kMostGroups = 4096, kMostModules = 256, kMostDirectives = 256;
 inline constexpr size_t kMostRegions = 3;
 
-enum class Phase : uint32_t { kNew, kStarting, kOn, kOff };
+enum Phase : uint32_t { kNew, kStarting, kOn, kOff };
 
 struct Region {  // of HotSpot
   uint64_t begin, end;
@@ -27,7 +27,7 @@ struct Region {  // of HotSpot
 };
 
 struct alignas(64 << 10) State {  // whole pages, also of AArch64
-  Phase phase;
+  uint32_t phase;                 // a Phase
   uint32_t locked;
   // The log.
   uint64_t next_slot, next_report;
@@ -48,7 +48,7 @@ struct alignas(64 << 10) State {  // whole pages, also of AArch64
 };
 
 [[gnu::visibility("hidden")]] extern State g_state;
-[[gnu::visibility("hidden")]] extern thread_local bool t_inside;
+[[gnu::visibility("hidden")]] extern constinit thread_local bool t_inside;
 
 // Marks that the calling thread is inside the library. It is false if it was already.
 class Inside {
@@ -92,12 +92,12 @@ class KeptErrno {
   int errno_;
 };
 
-// Begins to log if the process has not decided yet whether to. Sets the threshold.
+// Begins to log if the process has not decided yet whether to.
 bool Start();
 
 inline bool IsOn() {
-  const Phase phase = __atomic_load_n(&g_state.phase, __ATOMIC_ACQUIRE);
-  return phase == Phase::kOn || (phase == Phase::kNew && Start());
+  const uint32_t phase = __atomic_load_n(&g_state.phase, __ATOMIC_ACQUIRE);
+  return phase == kOn || (phase == kNew && Start());
 }
 
 }  // namespace jprof::cpo

@@ -263,6 +263,13 @@ class Pages(unittest.TestCase):
         group = none.log.at(*none.blocks("First")[0])[0].group
         self.assertEqual((group.advised, group.large), (0, 0))
 
+    def test_freed_blocks_give_their_pages_back(self):
+        self.need_large_pages()
+        key = self.run_with([self.blocks, "reuses"]).key("First")
+        run = self.run_with([self.blocks, "reuses"], [(32, "site", key)])
+        group = run.log.group("site", key)
+        self.assertEqual((group.advised, group.most_large, group.refused), (0, 64 * MB, 0))
+
     def test_memory_is_what_it_must_be(self):
         plain = self.run_with([self.blocks, "contents"])
         self.assertEqual(plain.log.lost, 0)
@@ -390,8 +397,30 @@ class Pages(unittest.TestCase):
                 with self.subTest(jdk=jdk.name, collector=collector):
                     self.check_java(jdk, collector, directives)
 
+    def test_regions_are_those_of_the_vm(self):
+        jdks = jvms.find_jdks()
+        if not jdks:
+            self.skipTest(f"no JDK under {jvms.JVM_FOLDER}")
+        for jdk in jdks:
+            with self.subTest(jdk=jdk.name):
+                run = self.run_with([jdk.tool("java"), "-Xmx64m", "-XX:+PrintCodeCache",
+                                     "-Xlog:gc+heap+coops=debug,gc+metaspace=info", "-version"])
+                heap = re.search(r"Heap address: 0x(\w+), size: (\d+) MB", run.output)
+                self.check_region(run.log, "java-heap", int(heap[1], 16), int(heap[2]) * MB)
+                bounds = re.findall(r"bounds \[0x(\w+), 0x\w+, 0x(\w+)\]", run.output)
+                begin, end = (min(int(b, 16) for b, _ in bounds), max(int(e, 16) for _, e in bounds))
+                self.check_region(run.log, "code-cache", begin, end - begin)
+                base = re.search(r"Narrow klass base: 0x0*(\w+)", run.output)
+                space = re.search(r"class space mapped at: 0x(\w+)-.*: (\d+)", run.output)
+                if int(base[1], 16) != 0:
+                    self.check_region(run.log, "class-space", int(space[1], 16), int(space[2]))
+
+    def check_region(self, log, kind, begin, size):
+        live = [p for p in log.placed if p.group.kind == kind and p.end is None]
+        self.assertEqual((min(p.start for p in live), max(p.start + p.size for p in live)),
+                         (begin, begin + size), kind)
+
     def check_java(self, jdk, collector, directives):
-        # Without the archive of classes the class space begins at the base.
         command = [jdk.tool("java"), f"-XX:+Use{collector}GC", "-Xms96m", "-Xmx96m", "-cp",
                    self.work, "Live"]
         plain = self.run_with(command)

@@ -152,6 +152,16 @@ static void FaultsOf(size_t bytes) {
   fflush(stdout);
 }
 
+/* One block at a time, of a size that malloc always maps anew. */
+static void Reuses(void) {
+  for (int i = 0; i < 10; i++) {
+    char* const block = First(64 * MB);
+    Touch(block, 64 * MB);
+    Second(3 * MB + i * 4096);
+    free(block);
+  }
+}
+
 static void* Work(void* data) {
   const size_t seed = (size_t)data;
   for (size_t i = 0; i < 200; i++) {
@@ -253,6 +263,7 @@ int main(int count, char** words) {
   if (!strcmp(what, "contents")) Contents();
   if (!strcmp(what, "errors")) Errors();
   if (!strcmp(what, "faults")) FaultsOf(mb << 20);
+  if (!strcmp(what, "reuses")) Reuses();
   if (!strcmp(what, "threads")) Threads();
   if (!strcmp(what, "forks")) Forks();
   if (!strcmp(what, "signals")) Signals();
