@@ -32,13 +32,14 @@ void PrintPrediction(const cpo::Prediction& prediction, const Directive& directi
   if (prediction.is_guard) {
     fmt::print("    guarded    {} may rise by {}\n", prediction.figure, text(-prediction.low));
   } else {
-    fmt::print("    predicted  {} less {} [{}, {}]\n", text(prediction.value), prediction.figure,
-               text(prediction.low), text(prediction.high));
+    fmt::print("    predicted  {} {} {} [{}, {}]\n", text(prediction.value),
+               cpo::FewerText(prediction.unit), prediction.figure, text(prediction.low),
+               text(prediction.high));
   }
   for (const cpo::Validation& one : directive.validations) {
     if (one.figure == prediction.figure)
-      fmt::print("    observed   {} less [{}, {}] in {} runs\n", text(one.value), text(one.low),
-                 text(one.high), one.runs);
+      fmt::print("    observed   {} {} [{}, {}] in {} runs\n", text(one.value),
+                 cpo::FewerText(prediction.unit), text(one.low), text(one.high), one.runs);
   }
 }
 

@@ -47,5 +47,9 @@ std::optional<double> TypicalFigure(const History& history, const std::string& a
 
 // Returns "1.234 s", "131,074": a value of a figure for people.
 std::string FigureText(double value, const std::string& unit);
+// Returns the word for a lower value: "fewer" of counts, which have no unit, else "less".
+inline std::string_view FewerText(const std::string& unit) {
+  return unit.empty() ? "fewer" : "less";
+}
 
 }  // namespace jprof::cpo

@@ -24,8 +24,8 @@ std::string ProposedText(const Proposal& proposal) {
   std::string text = DirectiveText(proposal);
   if (proposal.predictions.empty()) return text;
   const Prediction& first = proposal.predictions.front();
-  return text +
-         fmt::format("; {} less {} predicted", FigureText(first.value, first.unit), first.figure);
+  return text + fmt::format("; {} {} {} predicted", FigureText(first.value, first.unit),
+                            FewerText(first.unit), first.figure);
 }
 
 std::string MeasuredText(const RunStory& story) {

@@ -1,7 +1,9 @@
 // Adds the agent to a command. Reads the file system to find the program; starts nothing.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +21,9 @@ struct Launch {
   std::optional<std::string> java_tool_options;  // the new value of JAVA_TOOL_OPTIONS
   // Holds the names and values of other variables of the environment.
   std::vector<std::pair<std::string, std::string>> environment;
+  // Called by Run (record/run/launcher.h) with the pid of the new process before it executes the
+  // program. May be empty.
+  std::function<void(uint32_t pid)> before_exec;
 };
 
 // The way in which a command gets the agent, besides its library and options.

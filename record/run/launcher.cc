@@ -148,14 +148,19 @@ Outcome Wait(pid_t program, const sigset_t& signals, const ProcessObserver& obse
   }
 }
 
+// Waits in the new process for the byte that releases it. Ends the process if none comes.
+void AwaitByte(Pipe& go) {
+  go.write.Reset();  // so that the read ends when the parent does
+  char byte;
+  if (ReadUninterrupted(go.read.get(), &byte, 1) != 1) _exit(127);
+}
+
 // Waits in the new process for the byte that releases it, and then executes the program.
 [[noreturn]] void AwaitRelease(const Launch& launch, const SignalsBefore& before, Pipe& go,
                                const Fd& report) {
   ResetHandlers();
   sigprocmask(SIG_SETMASK, &before.mask, nullptr);
-  go.write.Reset();  // so that the read ends when the parent does
-  char byte;
-  if (ReadUninterrupted(go.read.get(), &byte, 1) != 1) _exit(127);
+  AwaitByte(go);
   Execute(launch, before, report.get());
 }
 
@@ -167,18 +172,24 @@ Outcome OutcomeOf(int status) {
 }
 
 Result<Outcome> Run(const Launch& launch, const Streams& streams, const ProcessObserver& observe) {
-  auto report = MakePipe();
+  auto report = MakePipe(), go = MakePipe();
   if (!report) return std::unexpected(report.error());
+  if (!go) return std::unexpected(go.error());
   const sigset_t signals = AwaitedSignals();
   const SignalsBefore before = BlockSignals(signals);
   const int64_t start = MonotonicNanos();
   const pid_t program = fork();
   if (program == 0) {
     ResetHandlers();
+    if (launch.before_exec) AwaitByte(*go);
     Execute(launch, before, report->write.get(), streams);
   }
   int reason = program < 0 ? errno : 0;
   report->write.Reset();
+  if (program > 0 && launch.before_exec) {
+    launch.before_exec(static_cast<uint32_t>(program));
+    (void)!write(go->write.get(), "g", 1);
+  }
   if (program > 0) reason = StartFailure(report->read);
   std::optional<Outcome> outcome;
   if (reason == 0) outcome = Wait(program, signals, observe);

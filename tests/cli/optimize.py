@@ -137,7 +137,8 @@ class Optimize(unittest.TestCase):
 
     def test_status_forget_and_the_next_run(self):
         self.assertIn("no program is known", self.optimize("status").stdout)
-        dry = self.optimize("apply", "--dry-run", "--", "java", "Main").stdout
+        dry = self.optimize("apply", "--dry-run", "--agent", "jvm-heap", "--", "java",
+                            "Main").stdout
         self.assertIn("run 1 of Main: measured by jvm-heap", dry)
         self.assertFalse(os.path.exists(self.database))
         self.java_runs()
@@ -159,16 +160,16 @@ class Optimize(unittest.TestCase):
         self.assertIn("run 2 of Main: measured", self.java_runs("--measure")[0])
 
     def test_the_program_runs_as_without_jprof(self):
-        done = child.run([JPROF, "optimize", "--runs", "2", "--", "java", "Main"], 60,
+        done = child.run([JPROF, "optimize", "--agent", "jvm-heap", "--runs", "2", "--", "java", "Main"], 60,
                          cwd=self.folder, env={**self.env, "THEN": "cat; exit 7"}, input="typed\n")
         self.assertEqual(done.returncode, 7, done)
         self.assertEqual(done.stdout, "typed\ntyped\n")
-        done = self.optimize("--", "java", "Main", status=128 + signal.SIGSEGV, THEN="kill -SEGV $$")
+        done = self.optimize("--agent", "jvm-heap", "--", "java", "Main", status=128 + signal.SIGSEGV, THEN="kill -SEGV $$")
         self.assertIn("not compared: signal 11 ended it", done.stderr)
 
     def test_ctrl_c_ends_all_runs(self):
-        with subprocess.Popen([JPROF, "optimize", "--runs", "5", "--", "java", "Main"],
-                              cwd=self.folder, stderr=subprocess.PIPE, text=True,
+        with subprocess.Popen([JPROF, "optimize", "--agent", "jvm-heap", "--runs", "5", "--",
+                               "java", "Main"], cwd=self.folder, stderr=subprocess.PIPE, text=True,
                               env={**self.env, "THEN": "touch begun; exec sleep 60"}) as process:
             while not os.path.exists(os.path.join(self.folder, "begun")):
                 time.sleep(0.02)

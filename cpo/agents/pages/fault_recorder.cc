@@ -8,7 +8,7 @@ namespace jprof::cpo {
 namespace {
 
 // The first size that the kernel grants. Users other than root have half a MiB for each processor.
-constexpr size_t kRingPages[] = {4096, 128, 32};
+constexpr size_t kRingPages[] = {1024, 128, 32};
 constexpr int kBetweenReads = 5;                 // ms
 constexpr size_t kMostFaults = size_t{1} << 25;  // 800 MiB
 constexpr uint64_t kKernelHalf = uint64_t{1} << 63;
@@ -22,6 +22,7 @@ Result<std::unique_ptr<FaultRecorder>> FaultRecorder::Start(uint32_t pid) {
                                      .rate = 0,
                                      .period = 1,
                                      .pids = {pid},
+                                     .on_exec = true,
                                      .data = true,
                                      .maps = false,
                                      .ring_pages = pages});
@@ -33,7 +34,6 @@ Result<std::unique_ptr<FaultRecorder>> FaultRecorder::Start(uint32_t pid) {
 
 FaultRecorder::FaultRecorder(uint32_t pid, ptm::CpuSampler sampler)
     : pid_(pid), sampler_(std::move(sampler)) {
-  sampler_.Start();
   const BlockedSignals none_for_the_thread;
   thread_ = std::thread([this] {
     while (!ends_.load(std::memory_order_relaxed)) Read(kBetweenReads);

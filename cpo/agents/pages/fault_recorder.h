@@ -17,8 +17,8 @@ namespace jprof::cpo {
 
 class FaultRecorder {
  public:
-  // Begins with the threads that the process has now; later ones are recorded, too. Fails, with
-  // what would permit it, if the kernel refuses.
+  // Begins when the process executes a program; its threads are recorded, too. Fails, with what
+  // would permit it, if the kernel refuses.
   static Result<std::unique_ptr<FaultRecorder>> Start(uint32_t pid);
   ~FaultRecorder();
   FaultRecorder(const FaultRecorder&) = delete;

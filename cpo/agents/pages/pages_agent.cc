@@ -15,6 +15,7 @@
 #include "cpo/agents/pages/site_names.h"
 #include "cpo/model/page_model.h"
 #include "profile/files/whole_file.h"
+#include "ptm/machine.h"
 #include "record/run/installation.h"
 #include "record/run/musl.h"
 
@@ -91,11 +92,13 @@ class PagesAgent final : public Agent {
   Result<void> Measure(AgentRun& run) override {
     if (auto prepared = Apply({}, run); !prepared) return prepared;
     recording_ = std::make_unique<Recording>(run.folder);
+    run.launch.before_exec = [this](uint32_t pid) { recording_->Begin(pid); };
     run.watch = [this](uint32_t pid) { recording_->Look(pid); };
     return {};
   }
 
-  Result<std::vector<Proposal>> Model(const AgentRun& run, const record::Outcome&) override {
+  Result<std::vector<Proposal>> Model(const AgentRun& run,
+                                      const record::Outcome& outcome) override {
     if (!recording_) return Fail("nothing was measured");
     const Recording::Found found = recording_->Finish();
     recording_.reset();
@@ -110,7 +113,7 @@ class PagesAgent final : public Agent {
     auto model = PageModel::Load(GroupsOf(*log), PlacementsOf(*log), *references, faults,
                                  {.tlb = ThisTlb(), .objective = Objective::kFaults});
     if (!model) return std::unexpected(model.error());
-    return ProposalsOf(*model, *log);
+    return ProposalsOf(*model, *log, outcome.cpu_seconds);
   }
 
   Result<void> Apply(const std::vector<Directive>& directives, AgentRun& run) override {
@@ -169,17 +172,16 @@ class PagesAgent final : public Agent {
 
     explicit Recording(const fs::path& folder) : bursts_(folder) {}
 
-    void Look(uint32_t pid) {
-      if (pid_ == 0) {
-        pid_ = pid;
-        auto started = FaultRecorder::Start(pid);
-        if (started)
-          faults_ = *std::move(started);
-        else
-          problem_ = started.error().message;
+    void Begin(uint32_t pid) {
+      pid_ = pid;
+      auto started = FaultRecorder::Start(pid);
+      if (started) {
+        faults_ = *std::move(started);
+      } else {
+        problem_ = started.error().message;
       }
-      bursts_.Look(pid);
     }
+    void Look(uint32_t pid) { bursts_.Look(pid); }
     Found Finish() {
       bursts_.Finish();
       Found found = {.pid = pid_, .faults = {}, .problem = problem_};
@@ -196,7 +198,8 @@ class PagesAgent final : public Agent {
   };
 
   // Proposes the groups that are worth it, the best for each large page first.
-  static std::vector<Proposal> ProposalsOf(const PageModel& model, const Log& log) {
+  std::vector<Proposal> ProposalsOf(const PageModel& model, const Log& log,
+                                    double cpu_seconds) const {
     std::vector<Proposal> proposals;
     const std::vector<PagePrediction> alone = model.Alone();
     const auto all = static_cast<double>(model.none().faults);
@@ -205,12 +208,14 @@ class PagesAgent final : public Agent {
       const uint32_t group = prediction.groups.front();
       const double saved = all - static_cast<double>(prediction.faults);
       if (saved < std::max(kLeastFaults, kLeastShare * all) || prediction.huge_pages == 0) continue;
-      proposals.push_back(ProposalOf(log.groups[group], prediction, model, saved, names));
+      proposals.push_back(
+          ProposalOf(log.groups[group], prediction, model, saved, cpu_seconds, names));
     }
     return proposals;
   }
-  static Proposal ProposalOf(const LoggedGroup& group, const PagePrediction& prediction,
-                             const PageModel& model, double saved, SiteNames& names) {
+  Proposal ProposalOf(const LoggedGroup& group, const PagePrediction& prediction,
+                      const PageModel& model, double saved, double cpu_seconds,
+                      SiteNames& names) const {
     const std::string error =
         prediction.pmb_walks.error ? fmt::format(" +-{:.1f}", *prediction.pmb_walks.error) : "";
     const uint64_t more_zeroed = prediction.zeroed_bytes > model.none().zeroed_bytes
@@ -218,18 +223,25 @@ class PagesAgent final : public Agent {
                                      : 0;
     return {.kind = group.kind,
             .key = group.key,
-            .text = fmt::format("{} huge pages{}; PMB of faults {:.1f} %, of TLB misses {:.1f}{} %",
-                                prediction.huge_pages, names.Of(group), prediction.pmb_faults.value,
-                                prediction.pmb_walks.value, error),
+            .text = fmt::format("{} huge pages{}", prediction.huge_pages, names.Of(group)),
             .setting = fmt::format("{}", prediction.huge_pages),
-            .cost = fmt::format("{:.1f} MiB more are zeroed, {:.1f} MiB are never touched",
+            .cost = fmt::format("{:.1f} MiB more are zeroed, {:.1f} MiB are never touched; PMB: "
+                                "{:.1f} % of page faults, {:.1f}{} % of TLB misses",
                                 static_cast<double>(more_zeroed) / 1048576,
-                                static_cast<double>(prediction.bloat_bytes) / 1048576),
+                                static_cast<double>(prediction.bloat_bytes) / 1048576,
+                                prediction.pmb_faults.value, prediction.pmb_walks.value, error),
             .predictions =
                 {{.figure = kFaults, .unit = "", .value = saved, .low = saved, .high = saved},
-                 {.figure = kCpu, .unit = "s", .is_guard = true}},
+                 {.figure = kCpu,
+                  .unit = "s",
+                  .low = -GuardShare() * cpu_seconds,
+                  .high = GuardShare() * cpu_seconds,
+                  .is_guard = true}},
             .claim = {.resource = kHugePages, .amount = prediction.huge_pages}};
   }
+  // CPU time may rise by so much. In virtual machines it differs from run to run by more than large
+  // pages change it.
+  static double GuardShare() { return ptm::ReadMachine().virtual_machine ? 0.5 : 0.05; }
 
   std::unique_ptr<Recording> recording_;
 };

@@ -17,7 +17,7 @@ SiteNames::SiteNames(const Log& log) {
     paths_.emplace(std::filesystem::path(module.path).filename().string(), module.path);
 }
 
-std::string SiteNames::NameOf(std::string_view caller, bool with_line) {
+std::vector<a2n::Frame> SiteNames::FramesOf(std::string_view caller) {
   const size_t plus = caller.rfind(kOffset);
   if (plus == caller.npos) return {};
   const auto path = paths_.find(caller.substr(0, plus));
@@ -26,25 +26,29 @@ std::string SiteNames::NameOf(std::string_view caller, bool with_line) {
   std::from_chars(digits, caller.data() + caller.size(), address, 16);
   if (path == paths_.end() || address == 0) return {};
   // The call is before the address that it returns to.
-  const std::vector<a2n::Frame> frames = resolver_.FramesInFile(path->second, address - 1);
-  if (frames.empty() || frames.front().function.starts_with("No")) return {};
-  const a2n::Frame& frame = frames.front();
-  if (!with_line || frame.file.empty()) return frame.function;
-  return fmt::format("{}, {}:{}", frame.function,
-                     std::filesystem::path(frame.file).filename().string(), frame.line);
+  std::vector<a2n::Frame> frames = resolver_.FramesInFile(path->second, address - 1);
+  if (!frames.empty() && frames.front().function.starts_with("NoSymbol")) return {};
+  return frames;
 }
 
 std::string SiteNames::Of(const LoggedGroup& group) {
   if (group.kind != "site") return {};
   const std::string_view key = group.key;
   const size_t first = key.find('<');
-  const std::string inner = NameOf(key.substr(0, first), true);
-  if (inner.empty()) return {};
-  if (first == key.npos) return fmt::format(" ({})", inner);
-  const std::string_view rest = key.substr(first + 1);
-  const std::string outer = NameOf(rest.substr(0, rest.find('<')), false);
-  return outer.empty() ? fmt::format(" ({})", inner)
-                       : fmt::format(" ({}, called by {})", inner, outer);
+  std::vector<a2n::Frame> frames = FramesOf(key.substr(0, first));
+  if (frames.empty()) return {};
+  if (frames.size() == 1 && first != key.npos) {
+    const std::string_view rest = key.substr(first + 1);
+    const auto callers = FramesOf(rest.substr(0, rest.find('<')));
+    frames.insert(frames.end(), callers.begin(), callers.end());
+  }
+  const a2n::Frame& inner = frames.front();
+  std::string text = inner.function;
+  if (!inner.file.empty())
+    text +=
+        fmt::format(", {}:{}", std::filesystem::path(inner.file).filename().string(), inner.line);
+  if (frames.size() > 1) text += ", called by " + frames[1].function;
+  return fmt::format(" ({})", text);
 }
 
 }  // namespace jprof::cpo

@@ -3,6 +3,8 @@
 
 #include <map>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "a2n/a2n.h"
 #include "cpo/allocations/log.h"
@@ -18,8 +20,9 @@ class SiteNames {
   std::string Of(const LoggedGroup& group);
 
  private:
-  // Returns "work, app.c:20" for MODULE+0xOFFSET, an empty text if it has no name.
-  std::string NameOf(std::string_view caller, bool with_line);
+  // Returns the function and those that it is inlined into for MODULE+0xOFFSET, innermost first;
+  // nothing if they have no names.
+  std::vector<a2n::Frame> FramesOf(std::string_view caller);
 
   std::map<std::string, std::string, std::less<>> paths_;  // by the module's name
   a2n::Resolver resolver_;

@@ -128,7 +128,7 @@ class Life : public testing::Test {
 TEST_F(Life, OfAGoodDirective) {
   agent_.effects = {{"main+0x10", 900, 880}};
   EXPECT_EQ(Run().text,
-            "run 1 of fake: measured; fake proposes 1 directive (site main+0x10: huge; 900 less "
+            "run 1 of fake: measured; fake proposes 1 directive (site main+0x10: huge; 900 fewer "
             "faults predicted)");
   EXPECT_EQ(StateOf("main+0x10").first, State::kProposed);
   EXPECT_EQ(Run().text,
