@@ -170,7 +170,7 @@ class Optimize(unittest.TestCase):
     def test_ctrl_c_ends_all_runs(self):
         with subprocess.Popen([JPROF, "optimize", "--agent", "jvm-heap", "--runs", "5", "--",
                                "java", "Main"], cwd=self.folder, stderr=subprocess.PIPE, text=True,
-                              env={**self.env, "THEN": "touch begun; exec sleep 60"}) as process:
+                              env={**self.env, "THEN": ": >begun; exec sleep 60"}) as process:
             while not os.path.exists(os.path.join(self.folder, "begun")):
                 time.sleep(0.02)
             process.send_signal(signal.SIGINT)

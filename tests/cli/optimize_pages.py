@@ -89,7 +89,7 @@ class Pages(unittest.TestCase):
                       for one in program["directives"] if "(" in one["text"]}
         dense = directives["dense"]
         self.assertEqual(dense["state"], "validated", program)
-        predicted = dense["predictions"][0]["value"]
+        predicted = dense["predictions"][0]["benefit"]
         expected = 64 * MIB // 4096 - 64 * MIB // (2 * MIB)
         self.assertAlmostEqual(predicted, expected, delta=expected * 0.02)
         observed = [one["benefit"] for one in dense["observed"] if one["figure"] == "page faults"][0]
