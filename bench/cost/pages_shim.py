@@ -93,7 +93,7 @@ def compiled(work, name, compiler, text):
     with open(source, "w", encoding="utf-8") as file:
         file.write(text)
     program = os.path.join(work, name)
-    subprocess.run([compiler, "-O2", source, "-o", program], check=True)
+    subprocess.run([compiler, "-O2", "-fno-plt", source, "-o", program], check=True)
     return [program]
 
 
