@@ -185,11 +185,10 @@ void ForgetPages(uint64_t begin, uint64_t bytes) {
 
 void LogOutcomes(uint64_t now) {
   if (g_state.pages == nullptr) return;
-  static uint64_t got[kMostDirectives];  // guarded by the lock
+  uint64_t got[kMostDirectives] = {};  // bytes
   {
     const TryLock lock;
     if (!lock) return;
-    memset(got, 0, sizeof got);
     ForEachLargeArea([&](const LargeArea& area) {
       uint64_t all = 0;
       const auto visit_inside = [&](auto visit) {
