@@ -159,10 +159,9 @@ CpuSampler& CpuSampler::operator=(CpuSampler&&) noexcept = default;
 CpuSampler::~CpuSampler() = default;
 
 Result<CpuSampler> CpuSampler::Open(const CpuSamplerOptions& options) {
-  auto state =
-      std::make_unique<State>(options.ring_pages, RecordParser({.chains = options.chains,
-                                                         .counts = options.switches,
-                                                         .data = options.data}));
+  auto state = std::make_unique<State>(
+      options.ring_pages,
+      RecordParser({.chains = options.chains, .counts = options.switches, .data = options.data}));
   perf_event_attr attr = AttributesOf(options);
   const bool wanted_kernel = !attr.exclude_kernel;
   std::vector<int> targets;

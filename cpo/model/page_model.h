@@ -83,7 +83,8 @@ class PageModel {
   // Returns the groups to choose if there are only so many large pages, by their benefit for each
   // large page, the best first. Groups that do not fit into the rest or save nothing are passed
   // over. `alone` is what Alone returned.
-  std::vector<uint32_t> WithinLimit(uint64_t huge_pages, std::span<const PagePrediction> alone) const;
+  std::vector<uint32_t> WithinLimit(uint64_t huge_pages,
+                                    std::span<const PagePrediction> alone) const;
 
  private:
   struct Benefit {

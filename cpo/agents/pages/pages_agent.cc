@@ -57,12 +57,21 @@ std::string LargePageSetting() {
 }
 
 // Adds to a variable of the environment what the program gets, in front of what it would have.
-void AddInFront(record::Launch& launch, const char* name, const std::string& value,
+void AddInFront(record::Launch& launch, const std::string& name, const std::string& value,
                 char separator) {
-  const char* const old = std::getenv(name);
-  std::string all = value;
-  if (old != nullptr && *old != '\0') all += separator + std::string(old);
-  launch.environment.emplace_back(name, all);
+  auto& variables = launch.environment;
+  const auto changed =
+      std::ranges::find(variables, name, &std::pair<std::string, std::string>::first);
+  const char* const inherited = std::getenv(name.c_str());
+  const std::string old = changed != variables.end() ? changed->second
+                          : inherited != nullptr     ? inherited
+                                                     : "";
+  const std::string all = old.empty() ? value : value + separator + old;
+  if (changed != variables.end()) {
+    changed->second = all;
+  } else {
+    variables.emplace_back(name, all);
+  }
 }
 
 class PagesAgent final : public Agent {
