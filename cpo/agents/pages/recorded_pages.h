@@ -1,5 +1,6 @@
 // Makes the input of the model of pages (cpo/model/page_model.h) from what a measured run left in
-// its folder: the logs of libjprof-pages.so, the addresses of page faults, and bursts of references.
+// its folder: the logs of libjprof-pages.so, the addresses of page faults, and bursts of
+// references.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,8 @@
 
 namespace jprof::cpo {
 
-// Returns the logs of the processes of a run, those of one process in the order in which it executed
-// programs. A log that cannot be read is left out.
+// Returns the logs of the processes of a run, those of one process in the order in which it
+// executed programs. A log that cannot be read is left out.
 std::vector<Log> ReadLogs(const std::filesystem::path& folder);
 
 // Returns the process's last log, which is that of the program it executed last; null if none.
