@@ -213,12 +213,14 @@ class PagesAgent final : public Agent {
     const std::vector<PagePrediction> alone = model.Alone();
     const auto all = static_cast<double>(model.none().faults);
     SiteNames names(log);
+    const std::vector<uint64_t> advised = AdvisedPagesOf(log);
     for (const PagePrediction& prediction : alone) {
       const uint32_t group = prediction.groups.front();
       const double saved = all - static_cast<double>(prediction.faults);
       if (saved < std::max(kLeastFaults, kLeastShare * all) || prediction.huge_pages == 0) continue;
       proposals.push_back(
           ProposalOf(log.groups[group], prediction, model, saved, cpu_seconds, names));
+      proposals.back().setting = fmt::format("{}", advised[group]);
     }
     return proposals;
   }
@@ -233,7 +235,6 @@ class PagesAgent final : public Agent {
     return {.kind = group.kind,
             .key = group.key,
             .text = fmt::format("{} huge pages{}", prediction.huge_pages, names.Of(group)),
-            .setting = fmt::format("{}", prediction.huge_pages),
             .cost = fmt::format("{:.1f} MiB more are zeroed, {:.1f} MiB are never touched; PMB: "
                                 "{:.1f} % of page faults, {:.1f}{} % of TLB misses",
                                 static_cast<double>(more_zeroed) / 1048576,

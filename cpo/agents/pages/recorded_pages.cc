@@ -127,6 +127,29 @@ std::vector<Placement> PlacementsOf(const Log& log) {
   return placements;
 }
 
+std::vector<uint64_t> AdvisedPagesOf(const Log& log) {
+  struct Change {
+    uint64_t time_ns;
+    int64_t pages;
+    uint32_t group;
+  };
+  std::vector<Change> changes;
+  for (const LoggedPlacement& one : log.placements) {
+    const auto pages = static_cast<int64_t>((one.size + kLargePage - 1) / kLargePage);
+    changes.push_back({one.from_ns, pages, one.group});
+    if (one.to_ns != kStillThere) changes.push_back({one.to_ns, -pages, one.group});
+  }
+  // What ends at a time ends before what begins then.
+  std::ranges::sort(changes, {},
+                    [](const Change& one) { return std::pair(one.time_ns, one.pages); });
+  std::vector<int64_t> now(log.groups.size()), most(log.groups.size());
+  for (const Change& change : changes) {
+    now[change.group] += change.pages;
+    most[change.group] = std::max(most[change.group], now[change.group]);
+  }
+  return {most.begin(), most.end()};
+}
+
 std::unique_ptr<ReferenceStream> ReadBursts(const std::vector<fs::path>& logs) {
   return std::make_unique<BurstsOfLogs>(logs);
 }

@@ -26,6 +26,10 @@ const Log* LastLogOf(const std::vector<Log>& logs, uint32_t pid);
 std::vector<Group> GroupsOf(const Log& log);
 std::vector<Placement> PlacementsOf(const Log& log);
 
+// Returns for each group how many large pages have to be advised at most at a time, so that all of
+// its memory may be on large pages. Those that are not touched take no memory.
+std::vector<uint64_t> AdvisedPagesOf(const Log& log);
+
 // Passes the references of the logs of bursts. Each log begins a burst for each of its threads, and
 // the threads of a burst follow each other.
 std::unique_ptr<ReferenceStream> ReadBursts(const std::vector<std::filesystem::path>& logs);
