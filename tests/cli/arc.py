@@ -257,7 +257,7 @@ class Arc(unittest.TestCase):
                  "report arc --format collapsed has no --top"),
                 (["report", "arc", self.known, "--listing", "--min-percent", "1"],
                  "--listing has no --min-percent"),
-                (["report", "log-rt", "--top", "3"], "report log-rt has no --top (of: arc)")):
+                (["report", "log-rt", "--top", "3"], "report log-rt has no --top (of: arc, memory)")):
             self.assertIn(says, self.jprof(*words, status=2).stderr, words)
 
 
