@@ -14,6 +14,7 @@ constexpr size_t kKeptBack = MemoryOperands::kMost + 1;
 // So many are reported at once. They stay in the processor's first cache.
 constexpr size_t kReported = 256;
 
+constexpr uint64_t kAddressSpace = uint64_t{1} << 47;  // of user code
 constexpr uint64_t kUnknownBytes = 0;  // of a reference that stands for those that are not known
 
 }  // namespace
@@ -29,8 +30,8 @@ void TracedThread::AddReference(uint64_t code, uint64_t address, uint64_t bytes,
   reference.address = address;
   reference.bytes = bytes;
   reference.access = access;
-  reference.begins = begins_;
-  begins_ = false;
+  reference.begins = begins_ && bytes != kUnknownBytes;
+  if (reference.begins) begins_ = false;
   if (references_.size() >= kReported) ReportReferences(false);
 }
 
@@ -39,6 +40,9 @@ void TracedThread::AddReference(uint64_t code, uint64_t address, uint64_t bytes,
 void TracedThread::AddRange(const OpenRange& range, uint64_t end, uint64_t time) {
   if (end == range.begin) return;
   const bool forward = end > range.begin;
+  // The program may have overwritten the ring.
+  if ((forward ? end - range.begin : range.begin - end) >= kAddressSpace)
+    return AddReference(range.code, 0, kUnknownBytes, range.access, time);
   AddReference(range.code, forward ? range.begin : end + range.bytes,
                forward ? end - range.begin : range.begin - end, range.access, time);
 }
@@ -93,7 +97,8 @@ void TracedThread::ReportReferences(bool all) {
 
 // Finds what the instruction that is about to be stepped will read and write.
 void TracedThread::BeginStepReferences(std::span<const uint8_t> code) {
-  if (!context_.options.memory || step_.instruction.kind == StepInstruction::Kind::kSystemCall)
+  if (!context_.options.memory || step_.restarts ||
+      step_.instruction.kind == StepInstruction::Kind::kSystemCall)
     return;
   const MemoryOperands found = memory_->Decode(code, step_.pc);
   step_.operands = found;

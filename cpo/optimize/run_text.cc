@@ -32,6 +32,8 @@ std::string MeasuredText(const RunStory& story) {
   const std::string& agent = story.begun.plan.agent;
   if (!story.agent_error.empty())
     return fmt::format("measured for {}, without a result: {}", agent, story.agent_error);
+  if (!story.why_not_compared.empty())
+    return fmt::format("measured for {}, without a result", agent);
   if (story.proposals.empty()) return fmt::format("measured; {} has nothing to propose", agent);
   return fmt::format("measured; {} proposes {} ({})", agent,
                      CountText(story.proposals.size(), "directive"),

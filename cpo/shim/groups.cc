@@ -36,6 +36,7 @@ _Unwind_Reason_Code AddCaller(_Unwind_Context* frame, void* data) {
 }  // namespace
 
 uint32_t GroupOf(const char* kind, const char* key) {
+  const KeptErrno kept;
   Text<kTextSize + 16> text;
   text.Add(kind).Add(" ").Add(key);
   const uint64_t hash = HashOf(text.c_str(), text.size());

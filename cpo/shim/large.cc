@@ -98,7 +98,7 @@ void* LargeAligned(size_t alignment, size_t bytes) {
 
 void* LargeRealloc(void* block, size_t bytes) {
   const Inside inside;
-  if (!inside || !IsOn() || !IsLogged(bytes)) return __libc_realloc(block, bytes);
+  if (!inside || !IsOn()) return __libc_realloc(block, bytes);
   const bool is_large = IsLogged(bytes);
   const uint32_t group = is_large ? GroupOfCaller() : kNoGroup;
   if (DirectiveOfGroup(group) >= 0) {

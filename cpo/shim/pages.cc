@@ -170,6 +170,7 @@ bool HasLargePages(uint64_t begin, uint64_t bytes) {
 
 void ForgetPages(uint64_t begin, uint64_t bytes) {
   if (g_state.pages == nullptr || bytes == 0) return;
+  const KeptErrno kept;
   const uint64_t first = begin / kernel.size, last = (begin + bytes - 1) / kernel.size;
   if (!HasOutcomes(first, last)) LogOutcomes(Now());
   const TryLock lock;

@@ -24,9 +24,9 @@ fs::path MemoryPath(const ArcRecording& arcs) {
 // Counts how many different pieces each function refers to.
 class Touched {
  public:
-  // Returns whether the function, or kAll, refers to the piece for the first time.
+  // Returns whether the function refers to the piece for the first time; 0 stands for all.
   bool Add(uint32_t function, uint64_t piece) {
-    const uint64_t key = piece | uint64_t{function} << kFunctionShift;
+    const uint64_t key = piece ^ uint64_t { function } << kFunctionShift;
     uint32_t& value = seen_[key];
     const bool is_new = value == FlatMap::kNone;
     if (is_new) value = 1;
@@ -48,7 +48,6 @@ class Summing {
     const uint32_t function =
         code_.At(reference.pid, reference.code, reference.time_ns).function + 1;
     if (function >= sums_.size()) sums_.resize(function + 1);
-    use_.bursts += reference.begins ? 1 : 0;
     Count(sums_[0], reference);
     Count(sums_[function], reference);
     const uint64_t end = reference.address + std::max<uint64_t>(reference.bytes, 1);

@@ -17,7 +17,7 @@ namespace jprof::model {
 
 inline constexpr int kLineShift = 6;  // of a cache line, 64 bytes
 
-// A function's references, or all.
+// Sums up the references of a function, or of all.
 struct MemorySums {
   uint64_t references = 0;
   uint64_t loads = 0, stores = 0;        // a modification is both
@@ -41,7 +41,6 @@ struct MemoryUse {
   MemorySums all;
   std::vector<FunctionMemory> functions;  // the most references first
   std::vector<ReuseOfUnits> reuse;        // of lines, pages of 4 KiB and pages of 2 MiB
-  uint64_t bursts = 0;
   cpo::TlbGeometry tlb;
   std::vector<std::string> losses;
 };

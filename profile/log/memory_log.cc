@@ -1,5 +1,7 @@
 #include "profile/log/memory_log.h"
 
+#include <algorithm>
+
 #include "common/bytes.h"
 #include "profile/log/leb128.h"
 
@@ -8,7 +10,8 @@ namespace jprof::profile {
 namespace {
 
 constexpr size_t kLongestReference = 5 * kLongestLeb;
-constexpr uint64_t kMemoryPerByteOfLog = 2;  // for the file and, while it is read, a copy
+constexpr uint64_t kMemoryPerByteOfLog = 2;         // for the file and, while it is read, a copy
+constexpr uint64_t kMostBytes = uint64_t{1} << 47;  // half of the address space
 constexpr uint64_t kMostAccess = static_cast<uint64_t>(MemoryAccess::kModify);
 
 // An instruction may have up to three places, told apart by how they are accessed. The few that
@@ -26,7 +29,7 @@ bool DecodeReferences(const LogPacket& packet, std::string_view content, bool da
   std::vector<ReferencingSite> sites;
   MemoryReference reference{.pid = packet.pid, .tid = packet.tid};
   uint64_t code = 0, address = 0;
-  const uint64_t lasted = packet.end_ns - packet.begin_ns;
+  const uint64_t lasted = packet.end_ns > packet.begin_ns ? packet.end_ns - packet.begin_ns : 0;
   for (uint32_t i = 0; i < packet.records; ++i) {
     const uint64_t head = in.ReadUleb();
     const uint64_t number = head >> 1;
@@ -43,7 +46,7 @@ bool DecodeReferences(const LogPacket& packet, std::string_view content, bool da
     ReferencingSite& site = sites[number];
     address = site.last += static_cast<uint64_t>(in.ReadSleb());
     reference.bytes = (head & 1) != 0 ? in.ReadUleb() : site.bytes;
-    if (!in.ok()) return false;
+    if (!in.ok() || reference.bytes > kMostBytes) return false;
     reference.code = site.code;
     reference.address = address;
     reference.access = site.access;
@@ -68,7 +71,7 @@ void MemoryWriter::Add(const MemoryReference& reference) {
   ReferencingSites& state = pending.state;
   char* out = pending.end;
   if (pending.packet.records == 0) {
-    pending.packet.begin_ns = reference.time_ns;
+    pending.packet.begin_ns = pending.packet.end_ns = reference.time_ns;
     *out++ = reference.begins ? 1 : 0;
   }
   const auto next = static_cast<uint32_t>(state.sites.size());
@@ -91,7 +94,7 @@ void MemoryWriter::Add(const MemoryReference& reference) {
   out = PutSleb(out, static_cast<int64_t>(reference.address - site.last));
   if (own_length) out = PutUleb(out, reference.bytes);
   site.last = state.address = reference.address;
-  pending.packet.end_ns = reference.time_ns;
+  pending.packet.end_ns = std::max(pending.packet.end_ns, reference.time_ns);
   pending.end = out;
   ++pending.packet.records;
   ++records_;

@@ -28,7 +28,7 @@ class ThreadPackets {
   struct Pending {
     LogPacket packet;
     State state;
-    std::unique_ptr<char[]> bytes = std::make_unique<char[]>(kBytes);
+    std::unique_ptr<char[]> bytes = std::make_unique_for_overwrite<char[]>(kBytes);
     char* end = bytes.get();
     size_t left() const { return kBytes - static_cast<size_t>(end - bytes.get()); }
   };

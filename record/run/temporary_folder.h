@@ -14,7 +14,10 @@ class TemporaryFolder {
   // Makes a folder NAME-XXXXXX in the directory of temporary files, readable by this user only.
   explicit TemporaryFolder(const std::string& name) {
     std::error_code failed;
-    std::string made = (std::filesystem::temp_directory_path(failed) / (name + "-XXXXXX")).string();
+    std::string made =
+        (std::filesystem::absolute(std::filesystem::temp_directory_path(failed), failed) /
+         (name + "-XXXXXX"))
+            .string();
     if (mkdtemp(made.data()) != nullptr) path_ = made;
   }
   ~TemporaryFolder() {

@@ -15,7 +15,7 @@
 namespace jprof::reports {
 namespace {
 
-// A row as the columns' getters see it. `text` lives until the row is written.
+// Has what the getters of the columns need for a row. `text` lives until the row is written.
 struct MemoryLine {
   const model::ArcRecording& arcs;
   const model::MemoryUse& use;
@@ -62,14 +62,16 @@ MemoryColumns FunctionColumnsOf(View view) {
   return columns;
 }
 
+// Returns "1.5 MiB", or "2 MiB" without a fraction.
 std::string SizeText(uint64_t bytes) {
   constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
   size_t unit = 0;
-  for (; bytes >= 1024 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1024;
-  return fmt::format("{} {}", bytes, kUnits[unit]);
+  for (; value >= 1024 && unit + 1 < std::size(kUnits); ++unit) value /= 1024;
+  return fmt::format("{} {}", Tenths(value).text(), kUnits[unit]);
 }
 
-// A least recently used cache of so many pieces, and what would miss in it.
+// Describes a least recently used cache of so many pieces, and what would miss in it.
 struct MissRow {
   uint64_t pieces = 0, misses = 0;
 };

@@ -29,6 +29,8 @@ class FaultRecorder {
   // Returns how many were lost, because they came faster than they were read, or because there were
   // more than fit into memory. Valid after Finish.
   uint64_t lost() const { return lost_; }
+  // Returns which faults this user may not see, or an empty text.
+  const std::string& note() const { return sampler_.note(); }
 
  private:
   FaultRecorder(uint32_t pid, ptm::CpuSampler sampler);

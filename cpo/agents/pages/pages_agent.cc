@@ -37,7 +37,7 @@ constexpr char kFaults[] = "page faults";
 constexpr char kCpu[] = "CPU time";
 constexpr char kHugePages[] = "huge pages";
 constexpr char kPagesLibrary[] = "libjprof-pages.so";
-constexpr char kPlanFile[] = "plan", kFaultFile[] = "faults";
+constexpr char kPlanFile[] = "plan";
 constexpr uint64_t kThreshold = 128 << 10;
 // What saves less than a hundredth of the faults, or fewer than these, is not worth a directive.
 constexpr double kLeastShare = 0.01;
@@ -113,16 +113,18 @@ class PagesAgent final : public Agent {
     recording_.reset();
     const std::vector<Log> logs = ReadLogs(run.folder);
     const Log* const log = LastLogOf(logs, found.pid);
-    if (log == nullptr)
-      return Fail("the program did not load {}: is it setuid, or does it clear LD_PRELOAD?",
-                  kPagesLibrary);
+    if (log == nullptr) return NotLoaded();
     if (!found.problem.empty() && found.faults.empty()) return Fail("{}", found.problem);
     const auto references = ReadBursts(BurstTracer::Logs(run.folder));
     StoredReferences faults({found.faults});
     auto model = PageModel::Load(GroupsOf(*log), PlacementsOf(*log), *references, faults,
                                  {.tlb = ThisTlb(), .objective = Objective::kFaults});
     if (!model) return std::unexpected(model.error());
-    return ProposalsOf(*model, *log, outcome.cpu_seconds);
+    auto proposals = ProposalsOf(*model, *log, outcome.cpu_seconds);
+    for (Proposal& proposal : proposals) {
+      if (!found.problem.empty()) proposal.cost += "; " + found.problem;
+    }
+    return proposals;
   }
 
   Result<void> Apply(const std::vector<Directive>& directives, AgentRun& run) override {
@@ -147,17 +149,17 @@ class PagesAgent final : public Agent {
 
   Result<std::vector<Figure>> Observe(const AgentRun& run,
                                       const record::Outcome& outcome) override {
-    uint64_t faults = 0, large = 0, refused = 0;
-    for (const Log& log : ReadLogs(run.folder)) {
-      faults += log.minor_faults + log.major_faults;
+    const std::vector<Log> logs = ReadLogs(run.folder);
+    if (logs.empty()) return NotLoaded();
+    uint64_t large = 0, refused = 0;
+    for (const Log& log : logs) {
       for (const LoggedGroup& group : log.groups) {
         large += group.most_large;
         refused += group.refused;
       }
     }
-    if (faults == 0) return Fail("the program did not load {}", kPagesLibrary);
     return std::vector<Figure>{
-        {kFaults, static_cast<double>(faults), ""},
+        {kFaults, static_cast<double>(outcome.page_faults), ""},
         {kCpu, outcome.cpu_seconds, "s"},
         {kHugePages, static_cast<double>(large / kLargePage), ""},
         {"refused huge pages", static_cast<double>(refused / kLargePage), ""}};
@@ -176,7 +178,7 @@ class PagesAgent final : public Agent {
     struct Found {
       uint32_t pid = 0;
       std::vector<Reference> faults;
-      std::string problem;  // why faults or references are missing
+      std::string problem;  // why faults or references are missing; empty if none are
     };
 
     explicit Recording(const fs::path& folder) : bursts_(folder) {}
@@ -194,7 +196,12 @@ class PagesAgent final : public Agent {
     Found Finish() {
       bursts_.Finish();
       Found found = {.pid = pid_, .faults = {}, .problem = problem_};
-      if (faults_) found.faults = faults_->Finish();
+      if (faults_) {
+        found.faults = faults_->Finish();
+        found.problem = faults_->note();
+        if (faults_->lost() != 0)
+          found.problem = fmt::format("{} page faults were not recorded", faults_->lost());
+      }
       if (found.problem.empty()) found.problem = bursts_.Problem();
       return found;
     }
@@ -205,6 +212,11 @@ class PagesAgent final : public Agent {
     BurstTracer bursts_;
     std::string problem_;
   };
+
+  static std::unexpected<Error> NotLoaded() {
+    return Fail("the program did not load {}: is it setuid, or does it clear LD_PRELOAD?",
+                kPagesLibrary);
+  }
 
   // Proposes the groups that are worth it, the best for each large page first.
   std::vector<Proposal> ProposalsOf(const PageModel& model, const Log& log,
@@ -227,8 +239,13 @@ class PagesAgent final : public Agent {
   Proposal ProposalOf(const LoggedGroup& group, const PagePrediction& prediction,
                       const PageModel& model, double saved, double cpu_seconds,
                       SiteNames& names) const {
-    const std::string error =
-        prediction.pmb_walks.error ? fmt::format(" +-{:.1f}", *prediction.pmb_walks.error) : "";
+    std::string walks = "no references were recorded";
+    if (model.references() != 0) {
+      walks = fmt::format("{:.1f}", prediction.pmb_walks.value);
+      if (prediction.pmb_walks.error)
+        walks += fmt::format(" +-{:.1f}", *prediction.pmb_walks.error);
+      walks += " % of TLB misses";
+    }
     const uint64_t more_zeroed = prediction.zeroed_bytes > model.none().zeroed_bytes
                                      ? prediction.zeroed_bytes - model.none().zeroed_bytes
                                      : 0;
@@ -236,10 +253,10 @@ class PagesAgent final : public Agent {
             .key = group.key,
             .text = fmt::format("{} huge pages{}", prediction.huge_pages, names.Of(group)),
             .cost = fmt::format("{:.1f} MiB more are zeroed, {:.1f} MiB are never touched; PMB: "
-                                "{:.1f} % of page faults, {:.1f}{} % of TLB misses",
+                                "{:.1f} % of page faults, {}",
                                 static_cast<double>(more_zeroed) / 1048576,
                                 static_cast<double>(prediction.bloat_bytes) / 1048576,
-                                prediction.pmb_faults.value, prediction.pmb_walks.value, error),
+                                prediction.pmb_faults.value, walks),
             .predictions =
                 {{.figure = kFaults, .unit = "", .value = saved, .low = saved, .high = saved},
                  {.figure = kCpu,
