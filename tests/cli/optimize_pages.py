@@ -73,9 +73,11 @@ class Pages(unittest.TestCase):
         self.assertEqual(done.returncode, status, done.stderr)
         return done
 
+    def programs(self):
+        return json.loads(self.optimize("explain", "--format", "json").stdout)["programs"]
+
     def explained(self):
-        done = self.optimize("explain", "--format", "json")
-        return json.loads(done.stdout)["programs"][0]
+        return self.programs()[0]
 
     def test_what_is_predicted_is_saved(self):
         done = self.optimize("--agent", "pages", "--runs", "6", "--", "./tables", "3000000")
@@ -100,6 +102,24 @@ class Pages(unittest.TestCase):
 
     def test_the_program_s_status_is_kept(self):
         self.optimize("--agent", "pages", "--", "./tables", "100000", "7", status=7)
+
+    def test_a_program_that_is_killed_is_measured_again(self):
+        for number in (1, 2):
+            done = self.optimize("--agent", "pages", "--", "sh", "-c", "kill -9 $$", status=137)
+            self.assertIn(f"run {number} of sh: measured for pages, without a result; measures "
+                          "again: signal 9 ended it", done.stderr)
+
+    def test_the_page_faults_are_the_kernel_s(self):
+        # A shell ends by _exit, and executes another program in its own process.
+        for command in ("exit 0", "exec ./tables 1000"):
+            self.optimize("--agent", "pages", "--", "sh", "-c", command)
+        faults = [one["value"] for program in self.programs() for one in program["runs"][0]["figures"]
+                  if one["name"] == "page faults"]
+        self.assertEqual(len(faults), 2)
+        self.assertGreater(faults[0], 50)
+        touched = 64 * MIB // 4096
+        self.assertGreater(faults[1], touched)
+        self.assertLess(faults[1], touched * 1.1 + faults[0])
 
     def test_what_it_cannot_do_is_named(self):
         done = child.run(["gcc", "-static", "-o", "static", "tables.c"], cwd=self.made)

@@ -207,7 +207,7 @@ class Pages(unittest.TestCase):
 
     def test_blocks_end(self):
         run = self.run_with([self.blocks, "ends"])
-        for name in ("First", "Mapped", "Second"):
+        for name in ("First", "Mapped", "Resized", "Second"):
             placed = run.log.at(*run.blocks(name)[0])
             self.assertEqual(len(placed), 1)
             self.assertIsNotNone(placed[0].end, name)

@@ -82,6 +82,7 @@ static void Sites(void) {
 static void Ends(void) {
   free(First(64 * MB));
   munmap(Mapped(4 * MB), 4 * MB);
+  Resized(Resized(NULL, 8 * MB), 100);
   mallopt(M_MMAP_THRESHOLD, 64 * MB);
   char* const inside = Second(MB);
   void* const behind = malloc(64);
