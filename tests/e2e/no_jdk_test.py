@@ -14,7 +14,7 @@ import jvms
 from lab import Skip, own_mounts
 
 # End-to-end tests that need no JVM, and this test itself.
-WITHOUT = ("e2e.hot_path_asm", "e2e.signal_safe", "e2e.metrics", "e2e.no_jdk",
+WITHOUT = ("e2e.hot_path_asm", "e2e.signal_safe", "e2e.metrics", "e2e.no_jdk", "e2e.pages",
            "e2e.tprof.many_processes",
            "e2e.tprof.interrupted", "e2e.tprof.stanzas", "e2e.tprof.bad_use",
            "e2e.tprof.secrets_of_root")

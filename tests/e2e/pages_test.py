@@ -65,7 +65,7 @@ class Log:
 
     def read_log(self, rest):
         numbers = [int(word) for word in rest.split()]
-        self.pid, self.large_page, self.threshold = numbers[:3]
+        self.pid, self.large_page, self.threshold, self.began = numbers[:4]
         self.exited, self.lost, self.damaged = numbers[5:]
 
     def read_faults(self, rest):
@@ -155,8 +155,8 @@ class Pages(unittest.TestCase):
                               check=False, **settings)
         if check:
             self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr[-2000:])
-        paths = sorted(glob.glob(os.path.join(folder, "pages.*")), key=os.path.getmtime)
-        logs = [Log(path) for path in paths]
+        paths = glob.glob(os.path.join(folder, "pages.*"))
+        logs = sorted((Log(path) for path in paths), key=lambda log: log.began)
         for log in logs:
             self.assertEqual(log.damaged, 0)
         return Run(done.returncode, done.stdout, done.stderr, logs)
