@@ -100,7 +100,7 @@ TEST_F(MemoryLogTest, KeepsTheOrderOfEachThread) {
 
 TEST_F(MemoryLogTest, ExtremeNumbers) {
   const std::vector<MemoryReference> written = {
-      {1, 7, 7, ~uint64_t{0} >> 2, ~uint64_t{0}, ~uint64_t{0} >> 2, MemoryAccess::kStore, true},
+      {1, 7, 7, ~uint64_t{0} >> 2, ~uint64_t{0}, uint64_t{1} << 47, MemoryAccess::kStore, true},
       {1, 7, 7, 0, 0, 1, MemoryAccess::kLoad, false},
       {1, 7, 7, 0, uint64_t{1} << 63, 2, MemoryAccess::kLoad, false}};
   Write(written);
