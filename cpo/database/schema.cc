@@ -63,8 +63,8 @@ constexpr const char* kContradictions[] = {
     "SELECT 1 FROM claim c JOIN run r ON r.id = c.run WHERE r.state = 1",  // kEnded
     "SELECT 1 FROM figure f JOIN run r ON r.id = f.run WHERE r.state != 1",
     "SELECT 1 FROM directive d WHERE NOT EXISTS (SELECT 1 FROM prediction WHERE directive = d.id)",
-    "SELECT 1 FROM trial t JOIN run r ON r.id = t.run JOIN directive d ON d.id = t.directive "
-    "WHERE r.program != d.program OR r.machine != d.machine",
+    R"(SELECT 1 FROM trial t JOIN run r ON r.id = t.run JOIN directive d ON d.id = t.directive
+       WHERE r.program != d.program OR r.machine != d.machine)",
     "SELECT 1 FROM directive WHERE state = 3 AND reason = ''",  // kWithdrawn
 };
 
