@@ -184,6 +184,9 @@ TEST(PageModel, AReferenceIsOfTheGroupOfItsTime) {
 
 // So many references that most pages of the sample stand for several.
 TEST(PageModel, ASampleIsNearTheSimulation) {
+#ifdef JPROF_SANITIZED
+  GTEST_SKIP() << "one thread only, and half a minute with a sanitizer";
+#endif
   ModelOptions options;
   options.tlb = ParseTlb("l1=64/full,l2=2048/16").value();
   const Program program = RandomProgram({6, 5, 4}, 4, 60'000);

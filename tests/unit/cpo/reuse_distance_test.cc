@@ -31,6 +31,9 @@ TEST(ReuseDistance, CountsDistinctOthers) {
 }
 
 TEST(ReuseDistance, MissesAreThoseOfAListForEachSize) {
+#ifdef JPROF_SANITIZED
+  GTEST_SKIP() << "one thread only, and half a minute with a sanitizer";
+#endif
   for (const Stream& stream : SmallStreams()) {
     const DistanceHistogram histogram = HistogramOf(stream.units);
     EXPECT_EQ(histogram.references(), stream.units.size());

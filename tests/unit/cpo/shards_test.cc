@@ -53,6 +53,9 @@ WeightedReuse InTwoPasses(const Stream& stream) {
 }
 
 TEST(WeightedReuse, ASampleIsWithinTwoPercentOfTheReferences) {
+#ifdef JPROF_SANITIZED
+  GTEST_SKIP() << "one thread only, and half a minute with a sanitizer";
+#endif
   for (const Stream& stream :
        {oracle::RandomStream(1'000'000, 400'000), oracle::StridedStream(1'000'000, 400'000, 4099),
         oracle::ZipfStream(1'000'000, 400'000, 0.8), oracle::ZipfStream(1'000'000, 400'000, 1.1),
@@ -69,6 +72,9 @@ TEST(WeightedReuse, ASampleIsWithinTwoPercentOfTheReferences) {
 
 // So many references that one in 100 units has the least weight that is allowed.
 TEST(WeightedReuse, OnePercentOfTheUnitsIsWithinTwoPercentOfTheReferences) {
+#ifdef JPROF_SANITIZED
+  GTEST_SKIP() << "one thread only, and half a minute with a sanitizer";
+#endif
   const Stream stream = oracle::RandomStream(3'600'000, 2'500'000);
   const DistanceHistogram exact = ExactOf(stream);
   const WeightedReuse reuse = InTwoPasses(stream);
