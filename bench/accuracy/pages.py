@@ -122,7 +122,7 @@ class Bench:
         self.options, self.folder = options, folder
         self.jprof = os.path.join(options.build, "bin", "jprof")
         self.model = os.path.join(options.model or options.build, "bin", "pages_model")
-        self.library = os.path.join(options.build, "lib", "libjprof-pages.so")
+        self.preloaded = os.path.join(options.build, "lib", "libjprof-pages.so")
 
     def plan(self, directives):
         """Returns a new folder for logs, and how to start a run with these groups on as many large
@@ -132,7 +132,7 @@ class Bench:
         lines += [f"large {pages} {group}" for group, pages in directives.items()
                   if not group.startswith("heap")]
         path = write(os.path.join(logs, "plan"), "\n".join(lines) + "\n")
-        variables = [f"LD_PRELOAD={self.library}", f"JPROF_PAGES={path}"]
+        variables = [f"LD_PRELOAD={self.preloaded}", f"JPROF_PAGES={path}"]
         if any(group.startswith("heap") for group in directives):
             variables.append("GLIBC_TUNABLES=glibc.malloc.hugetlb=1")
         return logs, ["/usr/bin/env"] + variables
