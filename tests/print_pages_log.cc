@@ -21,7 +21,7 @@ int main(int count, char** words) {
   for (const LoggedGroup& group : log->groups)
     std::printf("group %lu %lu %lu %lu %s %s\n", group.advised, group.large, group.most_large,
                 group.refused, group.kind.c_str(), group.key.c_str());
-  for (const LoggedPlacement& placed : log->placements)
+  for (const Placement& placed : log->placements)
     std::printf("placed %u %lx %lx %lu %lu\n", placed.group, placed.start, placed.size,
                 placed.from_ns, placed.to_ns);
 }

@@ -18,6 +18,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -27,6 +29,7 @@
 #include "cpo/agents/pages/fault_recorder.h"
 #include "cpo/agents/pages/recorded_pages.h"
 #include "cpo/model/page_model.h"
+#include "profile/files/whole_file.h"
 
 namespace jprof::cpo {
 namespace {
@@ -65,6 +68,23 @@ class PartOfReferences final : public ReferenceStream {
   uint64_t bursts_ = 0, at_ = 0, end_ = 0;
 };
 
+// Writes addresses of faults to a file, and reads them. Fails if that is not possible.
+Result<void> WriteFaults(const fs::path& path, const std::vector<Reference>& faults) {
+  std::string text;
+  for (const Reference& fault : faults)
+    fmt::format_to(std::back_inserter(text), "{:x} {}\n", fault.address, fault.time_ns);
+  return profile::WriteWholeFile(path.string(), text);
+}
+
+Result<std::vector<Reference>> ReadFaults(const fs::path& path) {
+  std::ifstream file(path);
+  if (!file) return Fail("cannot read {}", path.string());
+  std::vector<Reference> faults;
+  Reference fault;
+  while (file >> std::hex >> fault.address >> std::dec >> fault.time_ns) faults.push_back(fault);
+  return faults;
+}
+
 Result<void> RecordFaults(const fs::path& file, char** command) {
   int go[2];
   if (pipe(go) != 0) return Fail("no pipe");
@@ -94,7 +114,7 @@ Result<PageModel> Load(const fs::path& folder, ReferenceStream& references,
   const std::vector<Log> logs = ReadLogs(folder);
   if (logs.size() != 1) return Fail("{} has {} logs, not one", folder.string(), logs.size());
   const Log& log = logs.front();
-  return PageModel::Load(GroupsOf(log), PlacementsOf(log), references, faults, {.tlb = ThisTlb()});
+  return PageModel::Load(GroupsOf(log), log.placements, references, faults, {.tlb = ThisTlb()});
 }
 
 Result<void> PrintFaults(const fs::path& folder, const fs::path& file) {

@@ -27,6 +27,9 @@ struct AgentText {
   const char* validates;  // the figures that are compared between runs
 };
 
+// The CPU time of a run, in seconds: a figure of all agents that guard it.
+inline constexpr char kCpuTime[] = "CPU time", kSeconds[] = "s";
+
 // The command as the user gave it.
 struct ProgramCommand {
   std::filesystem::path program;   // the file to execute

@@ -141,7 +141,7 @@ class Reader {
   }
 
   void ReadMemory(Log& log, const LogSlot& slot) {
-    if (!IsMemory(slot) || slot.c == kStillThere) {
+    if (!IsMemory(slot) || slot.c == kForever) {
       ++log.damaged;
       return;
     }

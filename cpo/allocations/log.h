@@ -8,19 +8,9 @@
 #include <vector>
 
 #include "common/result.h"
+#include "cpo/model/references.h"
 
 namespace jprof::cpo {
-
-// The end of a placement that was still there when the log ended.
-inline constexpr uint64_t kStillThere = UINT64_MAX;
-
-// Memory of one group: [start, start + size) from from_ns until to_ns.
-struct LoggedPlacement {
-  uint64_t start = 0, size = 0;
-  uint64_t from_ns = 0, to_ns = kStillThere;
-  uint32_t group = 0;  // an index of Log::groups
-  bool operator==(const LoggedPlacement&) const = default;
-};
 
 struct LoggedGroup {
   std::string kind;  // site, static, heap, stack, java-heap, code-cache, class-space or other
@@ -45,9 +35,10 @@ struct Log {
   bool exited = false;                 // whether the program reached its end
   std::vector<LoggedGroup> groups;     // no two have the same kind and key
   std::vector<LoggedModule> modules;
-  // In the order of their ends; no two overlap in both memory and time. A block within another
-  // group's memory, such as a chunk of the heap, divides that group's placement.
-  std::vector<LoggedPlacement> placements;
+  // In the order of their ends, which are kForever if they were still there when the log ended; no
+  // two overlap in both memory and time. A block within another group's memory, such as a chunk of
+  // the heap, divides that group's placement.
+  std::vector<Placement> placements;
   std::vector<std::string> notes;
   uint64_t minor_faults = 0, major_faults = 0;   // until the last count
   uint64_t total_large = 0, total_resident = 0;  // bytes, at the last count

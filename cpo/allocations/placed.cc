@@ -38,9 +38,9 @@ void Placed::Fill(uint64_t start, uint64_t size, uint64_t time, uint32_t group) 
   for (const auto& [first, end] : gaps) Begin(first, end - first + 1, time, group);
 }
 
-std::vector<LoggedPlacement> Placed::Finish() {
+std::vector<Placement> Placed::Finish() {
   now_.ForEachIn(0, UINT64_MAX, [&](uint64_t first, uint64_t last, const Owner& owner) {
-    past_.push_back({first, last - first + 1, owner.from, kStillThere, owner.group});
+    past_.push_back({first, last - first + 1, owner.from, kForever, owner.group});
   });
   return std::exchange(past_, {});
 }

@@ -67,7 +67,7 @@ class Placed {
   void Fill(uint64_t start, uint64_t size, uint64_t time, uint32_t group);
   void End(uint64_t start, uint64_t size, uint64_t time);
   // Returns all placements, with those that have not ended. The object must not be used afterwards.
-  std::vector<LoggedPlacement> Finish();
+  std::vector<Placement> Finish();
 
  private:
   struct Owner {
@@ -77,7 +77,7 @@ class Placed {
 
   PieceMap<Owner> now_;
   PieceMap<uint64_t> free_since_;
-  std::vector<LoggedPlacement> past_;
+  std::vector<Placement> past_;
 };
 
 }  // namespace jprof::cpo

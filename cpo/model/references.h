@@ -66,6 +66,7 @@ struct Placement {
   uint64_t from_ns = 0;
   uint64_t to_ns = kForever;
   uint32_t group = 0;
+  bool operator==(const Placement&) const = default;
 };
 
 // What may be on large pages or not, as a whole.

@@ -9,14 +9,14 @@
 
 namespace {
 
-using jprof::cpo::LoggedPlacement;
+using jprof::cpo::Placement;
 
-void CheckDisjoint(std::vector<LoggedPlacement> placements) {
-  std::ranges::sort(placements, {}, &LoggedPlacement::start);
+void CheckDisjoint(std::vector<Placement> placements) {
+  std::ranges::sort(placements, {}, &Placement::start);
   for (size_t i = 0; i < placements.size(); ++i) {
-    const LoggedPlacement& one = placements[i];
+    const Placement& one = placements[i];
     for (size_t k = i + 1; k < placements.size(); ++k) {
-      const LoggedPlacement& other = placements[k];
+      const Placement& other = placements[k];
       if (other.start - one.start >= one.size) break;
       if (one.from_ns < other.to_ns && other.from_ns < one.to_ns) __builtin_trap();
     }
@@ -28,7 +28,7 @@ void CheckDisjoint(std::vector<LoggedPlacement> placements) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto log = jprof::cpo::ParseLog({reinterpret_cast<const char*>(data), size});
   if (!log) return 0;
-  for (const LoggedPlacement& placed : log->placements) {
+  for (const Placement& placed : log->placements) {
     const bool is_sound = placed.size > 0 && placed.from_ns <= placed.to_ns &&
                           placed.group < log->groups.size() &&
                           placed.size - 1 <= UINT64_MAX - placed.start;

@@ -27,8 +27,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kPauses[] = "collection pauses";
-constexpr char kCpuTime[] = "CPU time";
-constexpr char kSeconds[] = "s";
 // What the CPU time may rise by: a share of it, or seconds.
 constexpr double kMostHarm = 0.05, kLeastHarm = 0.05;
 constexpr uint64_t kLongestLog = uint64_t{64} << 20;

@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <utility>
 
 #include "common/monotonic.h"
 #include "itrace/tracer.h"
 #include "profile/files/whole_file.h"
 #include "profile/log/memory_log.h"
+#include "record/run/small_file.h"
 
 namespace jprof::cpo {
 namespace {
@@ -109,11 +109,6 @@ std::vector<fs::path> BurstTracer::Logs(const fs::path& folder) {
   return logs;
 }
 
-std::string BurstTracer::Problem() const {
-  std::ifstream file(ProblemIn(folder_));
-  std::string text;
-  std::getline(file, text);
-  return text;
-}
+std::string BurstTracer::Problem() const { return record::ReadSmallFile(ProblemIn(folder_)); }
 
 }  // namespace jprof::cpo

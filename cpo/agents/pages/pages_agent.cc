@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <optional>
 
 #include "a2n/hooks.h"
 #include "common/control_group.h"
@@ -18,6 +16,7 @@
 #include "ptm/machine.h"
 #include "record/run/installation.h"
 #include "record/run/musl.h"
+#include "record/run/small_file.h"
 
 namespace jprof::cpo {
 
@@ -34,7 +33,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kFaults[] = "page faults";
-constexpr char kCpu[] = "CPU time";
 constexpr char kHugePages[] = "huge pages";
 constexpr char kPagesLibrary[] = "libjprof-pages.so";
 constexpr char kPlanFile[] = "plan";
@@ -47,11 +45,9 @@ constexpr uint64_t kKeptFree = 4;  // a quarter
 constexpr char kHeapTunable[] = "glibc.malloc.hugetlb=1";
 constexpr char kHeapKind[] = "heap";
 
-// Returns the kernel's choice: "[madvise]" of "always [madvise] never", or an empty text.
+// Returns the kernel's choice: "madvise" of "always [madvise] never", or an empty text.
 std::string LargePageSetting() {
-  std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
-  std::string text;
-  std::getline(file, text);
+  const std::string text = record::ReadSmallFile("/sys/kernel/mm/transparent_hugepage/enabled");
   const size_t begin = text.find('['), end = text.find(']');
   return begin == text.npos || end == text.npos ? "" : text.substr(begin + 1, end - begin - 1);
 }
@@ -117,7 +113,7 @@ class PagesAgent final : public Agent {
     if (!found.problem.empty() && found.faults.empty()) return Fail("{}", found.problem);
     const auto references = ReadBursts(BurstTracer::Logs(run.folder));
     StoredReferences faults({found.faults});
-    auto model = PageModel::Load(GroupsOf(*log), PlacementsOf(*log), *references, faults,
+    auto model = PageModel::Load(GroupsOf(*log), log->placements, *references, faults,
                                  {.tlb = ThisTlb(), .objective = Objective::kFaults});
     if (!model) return std::unexpected(model.error());
     auto proposals = ProposalsOf(*model, *log, outcome.cpu_seconds);
@@ -160,7 +156,7 @@ class PagesAgent final : public Agent {
     }
     return std::vector<Figure>{
         {kFaults, static_cast<double>(outcome.page_faults), ""},
-        {kCpu, outcome.cpu_seconds, "s"},
+        {kCpuTime, outcome.cpu_seconds, kSeconds},
         {kHugePages, static_cast<double>(large / kLargePage), ""},
         {"refused huge pages", static_cast<double>(refused / kLargePage), ""}};
   }
@@ -219,56 +215,51 @@ class PagesAgent final : public Agent {
   }
 
   // Proposes the groups that are worth it, the best for each large page first.
-  std::vector<Proposal> ProposalsOf(const PageModel& model, const Log& log,
-                                    double cpu_seconds) const {
+  static std::vector<Proposal> ProposalsOf(const PageModel& model, const Log& log,
+                                           double cpu_seconds) {
     std::vector<Proposal> proposals;
     const std::vector<PagePrediction> alone = model.Alone();
     const auto all = static_cast<double>(model.none().faults);
     SiteNames names(log);
     const std::vector<uint64_t> advised = AdvisedPagesOf(log);
-    for (const PagePrediction& prediction : alone) {
-      const uint32_t group = prediction.groups.front();
-      const double saved = all - static_cast<double>(prediction.faults);
-      if (saved < std::max(kLeastFaults, kLeastShare * all) || prediction.huge_pages == 0) continue;
+    // CPU time may rise by so much. In virtual machines it differs from run to run by more than
+    // large pages change it.
+    const double harm = (ptm::ReadMachine().virtual_machine ? 0.5 : 0.05) * cpu_seconds;
+    for (const PagePrediction& one : alone) {
+      const LoggedGroup& group = log.groups[one.groups.front()];
+      const double saved = all - static_cast<double>(one.faults);
+      if (saved < std::max(kLeastFaults, kLeastShare * all) || one.huge_pages == 0) continue;
       proposals.push_back(
-          ProposalOf(log.groups[group], prediction, model, saved, cpu_seconds, names));
-      proposals.back().setting = fmt::format("{}", advised[group]);
+          {.kind = group.kind,
+           .key = group.key,
+           .text = fmt::format("{} huge pages{}", one.huge_pages, names.Of(group)),
+           .setting = fmt::format("{}", advised[one.groups.front()]),
+           .cost = CostOf(one, model),
+           .predictions =
+               {{.figure = kFaults, .unit = "", .value = saved, .low = saved, .high = saved},
+                {.figure = kCpuTime,
+                 .unit = kSeconds,
+                 .low = -harm,
+                 .high = harm,
+                 .is_guard = true}},
+           .claim = {.resource = kHugePages, .amount = one.huge_pages}});
     }
     return proposals;
   }
-  Proposal ProposalOf(const LoggedGroup& group, const PagePrediction& prediction,
-                      const PageModel& model, double saved, double cpu_seconds,
-                      SiteNames& names) const {
+  static std::string CostOf(const PagePrediction& one, const PageModel& model) {
     std::string walks = "no references were recorded";
     if (model.references() != 0) {
-      walks = fmt::format("{:.1f}", prediction.pmb_walks.value);
-      if (prediction.pmb_walks.error)
-        walks += fmt::format(" +-{:.1f}", *prediction.pmb_walks.error);
+      walks = fmt::format("{:.1f}", one.pmb_walks.value);
+      if (one.pmb_walks.error) walks += fmt::format(" +-{:.1f}", *one.pmb_walks.error);
       walks += " % of TLB misses";
     }
-    const uint64_t more_zeroed = prediction.zeroed_bytes > model.none().zeroed_bytes
-                                     ? prediction.zeroed_bytes - model.none().zeroed_bytes
-                                     : 0;
-    return {.kind = group.kind,
-            .key = group.key,
-            .text = fmt::format("{} huge pages{}", prediction.huge_pages, names.Of(group)),
-            .cost = fmt::format("{:.1f} MiB more are zeroed, {:.1f} MiB are never touched; PMB: "
-                                "{:.1f} % of page faults, {}",
-                                static_cast<double>(more_zeroed) / 1048576,
-                                static_cast<double>(prediction.bloat_bytes) / 1048576,
-                                prediction.pmb_faults.value, walks),
-            .predictions =
-                {{.figure = kFaults, .unit = "", .value = saved, .low = saved, .high = saved},
-                 {.figure = kCpu,
-                  .unit = "s",
-                  .low = -GuardShare() * cpu_seconds,
-                  .high = GuardShare() * cpu_seconds,
-                  .is_guard = true}},
-            .claim = {.resource = kHugePages, .amount = prediction.huge_pages}};
+    const uint64_t zeroed = std::max(one.zeroed_bytes, model.none().zeroed_bytes);
+    return fmt::format(
+        "{:.1f} MiB more are zeroed, {:.1f} MiB are never touched; PMB: {:.1f} % of page faults, "
+        "{}",
+        static_cast<double>(zeroed - model.none().zeroed_bytes) / 1048576,
+        static_cast<double>(one.bloat_bytes) / 1048576, one.pmb_faults.value, walks);
   }
-  // CPU time may rise by so much. In virtual machines it differs from run to run by more than large
-  // pages change it.
-  static double GuardShare() { return ptm::ReadMachine().virtual_machine ? 0.5 : 0.05; }
 
   std::unique_ptr<Recording> recording_;
 };

@@ -1,14 +1,10 @@
 #include "cpo/agents/pages/recorded_pages.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <charconv>
-#include <fstream>
 #include <map>
+#include <ranges>
 #include <utility>
 
-#include "profile/files/whole_file.h"
 #include "profile/log/memory_log.h"
 
 namespace jprof::cpo {
@@ -70,38 +66,22 @@ class BurstsOfLogs final : public ReferenceStream {
   size_t next_ = 0;  // in the first one
 };
 
-// Returns the number at the end of "pages.PID" or "pages.PID.N", 0 if there is none.
-uint32_t ProgramNumber(const fs::path& path) {
-  const std::string name = path.filename().string();
-  const size_t dot = name.find('.', kLogPrefix.size());
-  uint32_t number = 0;
-  if (dot != name.npos) std::from_chars(name.data() + dot + 1, name.data() + name.size(), number);
-  return number;
-}
-
 }  // namespace
 
 std::vector<Log> ReadLogs(const fs::path& folder) {
-  std::vector<std::pair<uint32_t, Log>> numbered;
+  std::vector<Log> logs;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     if (!entry.path().filename().string().starts_with(kLogPrefix)) continue;
-    if (auto log = ReadLog(entry.path().string()))
-      numbered.emplace_back(ProgramNumber(entry.path()), *std::move(log));
+    if (auto log = ReadLog(entry.path().string())) logs.push_back(*std::move(log));
   }
-  std::ranges::sort(numbered, {},
-                    [](const auto& one) { return std::pair(one.second.pid, one.first); });
-  std::vector<Log> logs;
-  for (auto& [number, log] : numbered) logs.push_back(std::move(log));
+  std::ranges::sort(logs, {}, &Log::began_ns);
   return logs;
 }
 
 const Log* LastLogOf(const std::vector<Log>& logs, uint32_t pid) {
-  const Log* last = nullptr;
-  for (const Log& log : logs) {
-    if (log.pid == pid) last = &log;
-  }
-  return last;
+  const auto last = std::ranges::find(logs | std::views::reverse, pid, &Log::pid);
+  return last == logs.rend() ? nullptr : &*last;
 }
 
 std::vector<Group> GroupsOf(const Log& log) {
@@ -120,13 +100,6 @@ std::vector<Group> GroupsOf(const Log& log) {
   return groups;
 }
 
-std::vector<Placement> PlacementsOf(const Log& log) {
-  std::vector<Placement> placements;
-  for (const LoggedPlacement& one : log.placements)
-    placements.push_back({one.start, one.size, one.from_ns, one.to_ns, one.group});
-  return placements;
-}
-
 std::vector<uint64_t> AdvisedPagesOf(const Log& log) {
   struct Change {
     uint64_t time_ns;
@@ -134,10 +107,10 @@ std::vector<uint64_t> AdvisedPagesOf(const Log& log) {
     uint32_t group;
   };
   std::vector<Change> changes;
-  for (const LoggedPlacement& one : log.placements) {
+  for (const Placement& one : log.placements) {
     const auto pages = static_cast<int64_t>((one.size + kLargePage - 1) / kLargePage);
     changes.push_back({one.from_ns, pages, one.group});
-    if (one.to_ns != kStillThere) changes.push_back({one.to_ns, -pages, one.group});
+    if (one.to_ns != kForever) changes.push_back({one.to_ns, -pages, one.group});
   }
   // What ends at a time ends before what begins then.
   std::ranges::sort(changes, {},
@@ -152,22 +125,6 @@ std::vector<uint64_t> AdvisedPagesOf(const Log& log) {
 
 std::unique_ptr<ReferenceStream> ReadBursts(const std::vector<fs::path>& logs) {
   return std::make_unique<BurstsOfLogs>(logs);
-}
-
-Result<void> WriteFaults(const fs::path& path, const std::vector<Reference>& faults) {
-  std::string text;
-  for (const Reference& fault : faults)
-    fmt::format_to(std::back_inserter(text), "{:x} {}\n", fault.address, fault.time_ns);
-  return profile::WriteWholeFile(path.string(), text);
-}
-
-Result<std::vector<Reference>> ReadFaults(const fs::path& path) {
-  std::ifstream file(path);
-  if (!file) return Fail("cannot read {}", path.string());
-  std::vector<Reference> faults;
-  Reference fault;
-  while (file >> std::hex >> fault.address >> std::dec >> fault.time_ns) faults.push_back(fault);
-  return faults;
 }
 
 }  // namespace jprof::cpo

@@ -9,14 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "common/result.h"
 #include "cpo/allocations/log.h"
 #include "cpo/model/references.h"
 
 namespace jprof::cpo {
 
-// Returns the logs of the processes of a run, those of one process in the order in which it
-// executed programs. A log that cannot be read is left out.
+// Returns the logs of the processes of a run, in the order in which they began; a process has one
+// for each program that it executed. A log that cannot be read is left out.
 std::vector<Log> ReadLogs(const std::filesystem::path& folder);
 
 // Returns the process's last log, which is that of the program it executed last; null if none.
@@ -24,7 +23,6 @@ const Log* LastLogOf(const std::vector<Log>& logs, uint32_t pid);
 
 // Returns the groups of the log, which are numbered as there.
 std::vector<Group> GroupsOf(const Log& log);
-std::vector<Placement> PlacementsOf(const Log& log);
 
 // Returns for each group how many large pages have to be advised at most at a time, so that all of
 // its memory may be on large pages. Those that are not touched take no memory.
@@ -33,9 +31,5 @@ std::vector<uint64_t> AdvisedPagesOf(const Log& log);
 // Passes the references of the logs of bursts. Each log begins a burst for each of its threads, and
 // the threads of a burst follow each other.
 std::unique_ptr<ReferenceStream> ReadBursts(const std::vector<std::filesystem::path>& logs);
-
-// Writes addresses of faults to a file, and reads them. Fails if that is not possible.
-Result<void> WriteFaults(const std::filesystem::path& path, const std::vector<Reference>& faults);
-Result<std::vector<Reference>> ReadFaults(const std::filesystem::path& path);
 
 }  // namespace jprof::cpo

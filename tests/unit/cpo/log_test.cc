@@ -41,8 +41,8 @@ TEST(LogTest, ReadsGroupsPlacementsAndCounts) {
                                                   {"heap", "malloc"}}));
   EXPECT_EQ(log.modules, (std::vector<LoggedModule>{{0x7f0000, 0x2000, path}}));
   EXPECT_EQ(log.notes, std::vector<std::string>{"nothing is applied"});
-  EXPECT_EQ(log.placements, (std::vector<LoggedPlacement>{{0x10000, 0x1000, 150, 160, 0},
-                                                          {0x10000, 0x800, 170, kStillThere, 1}}));
+  EXPECT_EQ(log.placements, (std::vector<Placement>{{0x10000, 0x1000, 150, 160, 0},
+                                                    {0x10000, 0x800, 170, kForever, 1}}));
   EXPECT_EQ(log.minor_faults, 11u);
   EXPECT_EQ(log.total_large, 8u);
   EXPECT_EQ(log.damaged, 0u);
@@ -52,23 +52,21 @@ TEST(LogTest, ABlockDividesThePlacementAroundIt) {
   LogWriter writer = TwoSites();
   writer.Add(kBegin, 5, 0x1000, 0x3000, 110).Add(kBegin, 3, 0x2000, 0x1000, 120);
   writer.Add(kBegin, 5, 0x2000, 0x1000, 130);
-  EXPECT_EQ(Read(writer).placements,
-            (std::vector<LoggedPlacement>{{0x2000, 0x1000, 110, 120, 1},
-                                          {0x2000, 0x1000, 120, 130, 0},
-                                          {0x1000, 0x1000, 110, kStillThere, 1},
-                                          {0x2000, 0x1000, 130, kStillThere, 1},
-                                          {0x3000, 0x1000, 110, kStillThere, 1}}));
+  EXPECT_EQ(Read(writer).placements, (std::vector<Placement>{{0x2000, 0x1000, 110, 120, 1},
+                                                             {0x2000, 0x1000, 120, 130, 0},
+                                                             {0x1000, 0x1000, 110, kForever, 1},
+                                                             {0x2000, 0x1000, 130, kForever, 1},
+                                                             {0x3000, 0x1000, 110, kForever, 1}}));
 }
 
 TEST(LogTest, FillTakesOnlyWhatIsFree) {
   LogWriter writer = TwoSites();
   writer.Add(kBegin, 3, 0x2000, 0x1000, 110).Add(kBegin, 3, 0x4000, 0x1000, 115);
   writer.Add(kEnd, 0, 0x4000, 0x1000, 140).Add(kFill, 5, 0x1000, 0x4000, 105);
-  EXPECT_EQ(Read(writer).placements,
-            (std::vector<LoggedPlacement>{{0x4000, 0x1000, 115, 140, 0},
-                                          {0x1000, 0x1000, 105, kStillThere, 1},
-                                          {0x2000, 0x1000, 110, kStillThere, 0},
-                                          {0x3000, 0x2000, 140, kStillThere, 1}}));
+  EXPECT_EQ(Read(writer).placements, (std::vector<Placement>{{0x4000, 0x1000, 115, 140, 0},
+                                                             {0x1000, 0x1000, 105, kForever, 1},
+                                                             {0x2000, 0x1000, 110, kForever, 0},
+                                                             {0x3000, 0x2000, 140, kForever, 1}}));
 }
 
 TEST(LogTest, TheSameGroupOfTwoNumbersIsOne) {
