@@ -9,6 +9,7 @@
 #include <fstream>
 #include <optional>
 
+#include "calibrate/store/text_hash.h"
 #include "profile/read/reader_file.h"
 
 namespace jprof::calibrate {
@@ -74,16 +75,12 @@ std::vector<fs::path> StoredTables() {
 }
 
 uint64_t Hash(const Fingerprint& fingerprint) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  const auto add = [&hash](std::string_view text) {
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-    hash = (hash ^ 0xff) * 0x100000001b3u;  // so that {"a","bc"} and {"ab","c"} differ
-  };
+  TextHash hash;
   for (const auto& [part, value] : fingerprint) {
-    add(part);
-    add(value);
+    hash.Add(part);
+    hash.Add(value);
   }
-  return hash;
+  return hash.value();
 }
 
 fs::path TablePath(const Fingerprint& fingerprint) {

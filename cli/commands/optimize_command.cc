@@ -78,6 +78,18 @@ Result<ChosenAgents> AgentsFor(const cpo::ProgramCommand& command, const std::st
   return agents;
 }
 
+cpo::OptimizeRequest RequestOf(const OptimizeArguments& arguments,
+                               const cpo::ProgramCommand& program, const ChosenAgents& agents) {
+  return {.command = program,
+          .agents = agents.all(),
+          .on_request = !arguments.agent.empty() && arguments.line->IsGiven("--runs"),
+          .measure = arguments.measure};
+}
+
+std::unexpected<Error> NothingKnown(const std::string& program) {
+  return WrongUse("nothing is known of {}; `jprof optimize status` lists the programs", program);
+}
+
 // Runs the program once or several times; in the latter case each run gets the same input.
 class Runner {
  public:
@@ -111,11 +123,7 @@ Result<int> RunAndLearn(const OptimizeArguments& arguments, const Command& comma
   auto store = cpo::Store::Open(DatabasePath(arguments));
   if (!store) return std::unexpected(store.error());
   const cpo::ProgramKey key = cpo::KeyOfProgram(*program);
-  cpo::OptimizeRequest request = {
-      .command = *program,
-      .agents = agents->all(),
-      .on_request = !arguments.agent.empty() && arguments.line->IsGiven("--runs"),
-      .measure = arguments.measure};
+  cpo::OptimizeRequest request = RequestOf(arguments, *program, *agents);
   Runner runner(arguments.runs > 1);
   int status = 0;
   for (uint64_t i = 0; i < arguments.runs; ++i) {
@@ -161,10 +169,8 @@ Result<int> ShowHistories(const OptimizeArguments& arguments, const Command& com
   const auto histories = HistoriesOf(arguments, command);
   if (!histories) return std::unexpected(histories.error());
   const bool is_named = !arguments.program.empty() || !command.empty();
-  if (histories->empty() && is_named) {
-    return WrongUse("nothing is known of {}; `jprof optimize status` lists the programs",
-                    arguments.program.empty() ? command.front() : arguments.program);
-  }
+  if (histories->empty() && is_named)
+    return NothingKnown(arguments.program.empty() ? command.front() : arguments.program);
   if (*format == 1) return StatusOf(PrintOptimizeJson(*histories));
   if (arguments.action == "status") {
     PrintOptimizeStatus(*histories);
@@ -188,10 +194,7 @@ Result<int> Forget(const OptimizeArguments& arguments, const Command&) {
     if (!done) return std::unexpected(done.error());
     forgotten = *done;
   }
-  if (forgotten == 0) {
-    return WrongUse("nothing is known of {}; `jprof optimize status` lists the programs",
-                    arguments.program);
-  }
+  if (forgotten == 0) return NothingKnown(arguments.program);
   return 0;
 }
 
@@ -214,11 +217,7 @@ Result<int> ShowNextRun(const OptimizeArguments& arguments, const Command& comma
     if (!loaded) return std::unexpected(loaded.error());
     history = *std::move(loaded);
   }
-  const auto planned = cpo::PlanNextRun(
-      history, {.command = *program,
-                .agents = agents->all(),
-                .on_request = !arguments.agent.empty() && arguments.line->IsGiven("--runs"),
-                .measure = arguments.measure});
+  const auto planned = cpo::PlanNextRun(history, RequestOf(arguments, *program, *agents));
   if (!planned) return std::unexpected(planned.error());
   PrintPlannedRun(key.name, *planned);
   return 0;

@@ -12,6 +12,7 @@
 #include <ranges>
 
 #include "a2n/image.h"
+#include "calibrate/store/text_hash.h"
 #include "common/fd.h"
 #include "options/java_program.h"
 
@@ -20,29 +21,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// FNV-1a.
-class Hash {
- public:
-  void Add(std::string_view bytes) {
-    for (const char byte : bytes) value_ = (value_ ^ static_cast<unsigned char>(byte)) * kPrime;
-    value_ = (value_ ^ 0xff) * kPrime;  // so that {"a","bc"} and {"ab","c"} differ
-  }
-  std::string text() const { return fmt::format("{:016x}", value_); }
+using calibrate::TextHash;
 
- private:
-  static constexpr uint64_t kPrime = 0x100000001b3u;
-  uint64_t value_ = 0xcbf29ce484222325u;
-};
+std::string TextOf(const TextHash& hash) { return fmt::format("{:016x}", hash.value()); }
 
 // Returns a hash of the file's bytes, or "none" if it cannot be read.
 std::string HashOfFile(const fs::path& path) {
   const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file) return "none";
-  Hash hash;
+  TextHash hash;
   char buffer[1 << 16];
   for (ssize_t got; (got = read(file.get(), buffer, sizeof(buffer))) > 0;)
     hash.Add({buffer, static_cast<size_t>(got)});
-  return hash.text();
+  return TextOf(hash);
 }
 
 std::string IdentityOfFile(const fs::path& path) {
@@ -52,7 +43,7 @@ std::string IdentityOfFile(const fs::path& path) {
 
 // Returns a hash of the files of a class path that are no folders.
 std::string HashOfClassPath(std::string_view paths) {
-  Hash hash;
+  TextHash hash;
   for (const auto part : std::views::split(paths, ':')) {
     const std::string path(std::string_view(part.begin(), part.end()));
     struct stat status = {};
@@ -61,7 +52,7 @@ std::string HashOfClassPath(std::string_view paths) {
       hash.Add(
           fmt::format("{} {}.{}", status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec));
   }
-  return hash.text();
+  return TextOf(hash);
 }
 
 // Returns the class path that the options of a java command choose.
@@ -116,9 +107,9 @@ ProgramKey KeyOfProgram(const ProgramCommand& command) {
   const bool is_java = fs::canonical(command.program, ignored).filename() == "java";
   const size_t main = is_java ? options::MainAt(command.words) : command.words.size();
   if (is_java) key.identity += IdentityOfJava(command.words, main);
-  Hash arguments;
+  TextHash arguments;
   arguments.Add(ArgumentClass(command.words));
-  key.arguments = arguments.text();
+  key.arguments = TextOf(arguments);
   return key;
 }
 

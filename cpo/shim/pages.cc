@@ -107,15 +107,17 @@ void ForEachLargeArea(Visit visit) {
   });
 }
 
-// Returns whether the outcome of the directives that have these pages has been logged.
-bool HasOutcomes(uint64_t first, uint64_t last) {
+// Returns whether `is(directive)` holds for one of the pages that are advised. Returns false if the
+// lock is taken.
+template <class Is>
+bool Any(uint64_t first, uint64_t last, Is is) {
   const TryLock lock;
-  if (!lock) return true;
+  if (!lock) return false;
   for (uint64_t page = first; page <= last; ++page) {
     const int directive = TheSet().Find(page);
-    if (directive >= 0 && !g_state.has_outcome[directive]) return false;
+    if (directive >= 0 && is(directive)) return true;
   }
-  return true;
+  return false;
 }
 
 }  // namespace
@@ -161,18 +163,16 @@ void AdviseUsed(uint32_t group, uint64_t begin, uint64_t bytes) {
 
 bool HasLargePages(uint64_t begin, uint64_t bytes) {
   if (g_state.pages == nullptr || bytes == 0) return false;
-  const TryLock lock;
-  bool has = false;
-  for (uint64_t page = begin / kernel.size; page <= (begin + bytes - 1) / kernel.size; ++page)
-    has = has || (lock && TheSet().Find(page) >= 0);
-  return has;
+  return Any(begin / kernel.size, (begin + bytes - 1) / kernel.size, [](int) { return true; });
 }
 
 void ForgetPages(uint64_t begin, uint64_t bytes) {
   if (g_state.pages == nullptr || bytes == 0) return;
   const KeptErrno kept;
   const uint64_t first = begin / kernel.size, last = (begin + bytes - 1) / kernel.size;
-  if (!HasOutcomes(first, last)) LogOutcomes(Now());
+  // What a directive has got is logged before its first pages go.
+  if (Any(first, last, [](int directive) { return !g_state.has_outcome[directive]; }))
+    LogOutcomes(Now());
   const TryLock lock;
   if (!lock) return;
   PageSet set = TheSet();

@@ -20,6 +20,9 @@ constexpr uint64_t kSecond = 1000000000;
 constexpr uint64_t kMostShare = 1000;  // reading the process's map takes less than 1/1000 of time
 constexpr uint64_t kArenaBytes = uint64_t{64} << 20;  // glibc's, and its alignment
 
+// Returns the group of what malloc has for small blocks.
+uint32_t HeapGroup() { return GroupOf("heap", "malloc"); }
+
 // Logs the heap of the main arena, which grows by brk. What is new in it has been there since the
 // last time at the earliest. Threads that see the same growth log it twice, which is harmless.
 void LogHeap(uint64_t now) {
@@ -28,7 +31,7 @@ void LogHeap(uint64_t now) {
   const uint64_t since = __atomic_exchange_n(&g_state.heap_time, now, __ATOMIC_RELAXED);
   if (before == 0 || before == end) return;
   if (end < before) return Write(SlotKind::kEnd, 0, end, before - end, now);
-  const uint32_t group = GroupOf("heap", "malloc");
+  const uint32_t group = HeapGroup();
   if (group != kNoGroup) Write(SlotKind::kFill, group, before, end - before, since);
 }
 
@@ -41,7 +44,7 @@ void LogArena(const Area& area, uint64_t since) {
   if (words[0] == 0 || words[0] % 16 != 0 || words[2] > kArenaBytes ||
       words[2] < area.end - area.begin)
     return;
-  const uint32_t group = GroupOf("heap", "malloc");
+  const uint32_t group = HeapGroup();
   if (group == kNoGroup) return;
   Write(SlotKind::kFill, group, area.begin, area.end - area.begin, since);
 }
@@ -77,11 +80,7 @@ void LogEnd(const void* memory, size_t bytes) {
   Write(SlotKind::kEnd, 0, AddressOf(memory), bytes, Now());
 }
 
-void LogFreed(const void* memory, size_t bytes) {
-  const KeptErrno kept;
-  const uint32_t group = GroupOf("heap", "malloc");
-  if (group != kNoGroup) Write(SlotKind::kBegin, group, AddressOf(memory), bytes, Now());
-}
+void LogFreed(const void* memory, size_t bytes) { LogBegin(HeapGroup(), memory, bytes); }
 
 void LogProgress() {
   const KeptErrno kept;
