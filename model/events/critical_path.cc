@@ -11,12 +11,16 @@ class Walker {
 
   std::vector<PathPiece> Walk(uint32_t thread, uint64_t to) {
     uint64_t at = to;
-    // Each step goes back in time or ends the walk.
-    while (at > from_ && thread < stretches_.threads.size()) {
+    // Each step goes back in time or to the thread that waited, or ends the walk.
+    while (at > from_) {
+      if (!HadRun(thread, at)) {
+        if (waiters_.empty()) break;
+        thread = waiters_.back().thread;
+        waiters_.pop_back();
+        continue;
+      }
       const StretchThread& of = stretches_.threads[thread];
-      const size_t next = FirstAtOrAfter(of, at);
-      if (next == of.first) break;  // it had not run by then
-      const size_t last = next - 1;
+      const size_t next = FirstAtOrAfter(of, at), last = next - 1;
       const Stretch& stretch = stretches_.stretches[last];
       if (stretch.end < at) {  // it waited
         const bool runs_again = next < of.first + of.count;
@@ -51,6 +55,12 @@ class Walker {
         begin, begin + static_cast<ptrdiff_t>(thread.count), time,
         [](const Stretch& stretch, uint64_t limit) { return stretch.begin < limit; });
     return static_cast<size_t>(found - stretches_.stretches.begin());
+  }
+
+  bool HadRun(uint32_t thread, uint64_t before) const {
+    if (thread >= stretches_.threads.size()) return false;
+    const StretchThread& of = stretches_.threads[thread];
+    return FirstAtOrAfter(of, before) > of.first;
   }
 
   void Add(PathPiece::Kind kind, uint64_t begin, uint64_t end, uint32_t thread, size_t stretch) {

@@ -5,7 +5,7 @@
 // ready, and waited for a processor. It became ready when another thread woke it: until then the
 // cause is what that thread did, so the chain goes on there. If an interrupt woke it, the wait
 // itself is the cause: a time to sleep, or a device. Where a thread that others waited for was idle
-// before they did, the chain goes back to the one that waited.
+// before they did, or nothing is known of it, the chain goes back to the one that waited.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct PathPiece {
 };
 
 // Returns the pieces from `from` to `to` without gaps, in the order of time, of which the last one
-// is of `thread`. The chain ends early, and the first piece begins after `from`, at the begin of a
-// thread whose maker is not known.
+// is of `thread`. The chain ends early, and the first piece begins after `from`, where nothing is
+// known of any of its threads.
 std::vector<PathPiece> CriticalPath(const Stretches& stretches, uint32_t thread, uint64_t from,
                                     uint64_t to);
 

@@ -217,11 +217,16 @@ def threads_that_cannot_be_sampled(lab):
         with recording(lab, out, env=dict(os.environ, LD_PRELOAD=lab.native("no_timers"))) as pid:
             why = "Operation not permitted"
             until(lambda: status_of(lab, pid)["recording"] == "yes", "recording")
-            said = until(lambda: (now := status_of(lab, pid))["threads"] != "0" and
-                         now["not_sampled"] == f"{now['threads']} threads: {why}" and now,
-                         "all threads are named as not sampled")
+            def not_sampled():
+                """The status, if all threads are named in it, and did not change meanwhile."""
+                now = status_of(lab, pid)
+                report = reports.quality(lab.jprof, out)
+                if now["threads"] == "0" or status_of(lab, pid)["threads"] != now["threads"]:
+                    return None  # the JVM starts and ends compiler threads
+                return now["not_sampled"] == f"{now['threads']} threads: {why}" and (now, report)
+
+            said, report = until(not_sampled, "all threads are named as not sampled")
             check(said["samples"] == "0" and said["lost"] == "0", f"{said}")
-            report = reports.quality(lab.jprof, out)
             check(f"{said['threads']} threads could not be sampled" in report and
                   f"threads could not be sampled, or not by every event: {why}" in report, report)
         with recording(lab, f"{folder}/q") as pid:

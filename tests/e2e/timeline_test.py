@@ -375,8 +375,9 @@ def without_counting(lab):
         by_what = collections.Counter()
         for row in path["rows"]:
             by_what[row["what"]] += row["time_ns"]
+        # It may also have been ready, and not have got a processor, before that program sleeps.
         waited = by_what["sleep"] + by_what["ready"] + by_what["child"]
-        if by_what["sleep"] < 90e6 or not 290e6 < waited < found["duration_ns"]:
+        if not 290e6 < waited < found["duration_ns"]:
             failures.append(f"the path has other waits than the two sleeps: {path}")
         for form in ("chrome", "perfetto", "ctf"):
             child.run([lab.jprof, "export", "--format", form, "-o", f"{folder}/x.{form}", out],

@@ -162,19 +162,16 @@ void SampleSignals::TakeExpired(engine::Thread& thread, SampledThread& sampled,
   }
 }
 
-// Takes a sample if enough time has passed. If a stack walk takes longer than the period, the next
-// signal is pending when the handler returns, and the program makes no progress. So after a walk
-// the program runs for as long as the walk took; the periods that end in that time are added to the
-// next sample.
+// Takes a sample if enough time has passed since the last one. Otherwise, the periods are added to
+// the next sample.
 void SampleSignals::TakeTimed(engine::Thread& thread, SampledThread& sampled, size_t timer,
                               int64_t periods, const void* context) {
   sampled.deferred[timer] += periods;
   const int64_t begin = ptm::ReadTsc();
-  if (begin < sampled.defer_until) return;
+  if (!sampled.pause.MayWalk(begin)) return;
   recorder_.TakeStack(thread, timers_.trigger(timer), std::exchange(sampled.deferred[timer], 0),
                       context, &sampled.timers[timer]);
-  const int64_t end = ptm::ReadTsc();
-  sampled.defer_until = end + (end - begin);
+  sampled.pause.Walked(begin, ptm::ReadTsc());
 }
 
 }  // namespace jprof::agent

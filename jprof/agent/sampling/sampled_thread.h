@@ -12,6 +12,7 @@
 #include "jprof/agent/sampling/cpu_coverage.h"
 #include "jprof/agent/sampling/idle_account.h"
 #include "jprof/agent/sampling/sample_gate.h"
+#include "jprof/agent/sampling/walk_pause.h"
 #include "jprof/agent/vm/event_sink.h"
 #include "jprof/engine/thread.h"
 #include "jprof/hotspot/walk/stack_walker.h"
@@ -50,9 +51,8 @@ struct SampledThread final : engine::ThreadExtension {
   unwind::StackBounds stack;
   VirtualRow virtual_rows[kMostVirtualRows];  // the last one contains all names without a row
   char own_names[kMostVirtualRows - 1][16];   // names that the thread had when it was sampled
-  // Timer samples are deferred until this time (of the time stamp counter). The deferred periods of
-  // each timer are added to its next sample.
-  int64_t defer_until = 0;
+  WalkPause pause;
+  // The periods that ended in a pause, by timer. They are added to the timer's next sample.
   int64_t deferred[kMostTriggers] = {};
   EventSink::ThreadEvents events;  // by trigger
   // The number of ticks that the next requested sample represents, by trigger.

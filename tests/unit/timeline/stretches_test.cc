@@ -378,6 +378,16 @@ TEST(Stretches, NormalKeepsTheOldestPacketsAndCountsTheRest) {
   EXPECT_GT(writer.dropped(), 500u);
 }
 
+using Kind = model::PathPiece::Kind;
+using Pieces = std::vector<std::tuple<Kind, uint64_t, uint64_t, uint32_t>>;
+
+void ExpectPath(const std::vector<model::PathPiece>& path, const Pieces& expected) {
+  Pieces found;
+  for (const model::PathPiece& piece : path)
+    found.emplace_back(piece.kind, piece.begin, piece.end, piece.thread);
+  EXPECT_EQ(found, expected);
+}
+
 // Thread 1 computes, wakes thread 2 and waits for it; thread 2 computes and wakes thread 1.
 TEST(CriticalPath, GoesThroughTheThreadThatWasWaitedFor) {
   const TemporaryDirectory directory("timeline");
@@ -396,17 +406,11 @@ TEST(CriticalPath, GoesThroughTheThreadThatWasWaitedFor) {
   const auto loaded = model::LoadStretches(directory.path().string());
   ASSERT_TRUE(loaded);
   ASSERT_EQ(loaded->threads.size(), 2u);
-  const auto path = model::CriticalPath(*loaded, 0, 0, 600);
-  using Kind = model::PathPiece::Kind;
-  const std::vector<std::tuple<Kind, uint64_t, uint64_t, uint32_t>> expected = {
-      {Kind::kRuns, 0, 100, 0},    {Kind::kReady, 100, 130, 1}, {Kind::kRuns, 130, 500, 1},
-      {Kind::kReady, 500, 520, 0}, {Kind::kRuns, 520, 600, 0},
-  };
-  ASSERT_EQ(path.size(), expected.size());
-  for (size_t i = 0; i < path.size(); ++i) {
-    EXPECT_EQ(std::tuple(path[i].kind, path[i].begin, path[i].end, path[i].thread), expected[i])
-        << i;
-  }
+  ExpectPath(model::CriticalPath(*loaded, 0, 0, 600), {{Kind::kRuns, 0, 100, 0},
+                                                       {Kind::kReady, 100, 130, 1},
+                                                       {Kind::kRuns, 130, 500, 1},
+                                                       {Kind::kReady, 500, 520, 0},
+                                                       {Kind::kRuns, 520, 600, 0}});
 }
 
 // Thread 2 sleeps, and a timer wakes it. Only then thread 1 waits for it, for a short time.
@@ -427,17 +431,36 @@ TEST(CriticalPath, AThreadThatWasIdleBeforeIsNoCause) {
   recorder.Close();
   const auto loaded = model::LoadStretches(directory.path().string());
   ASSERT_TRUE(loaded);
-  using Kind = model::PathPiece::Kind;
-  const std::vector<std::tuple<Kind, uint64_t, uint64_t, uint32_t>> expected = {
-      {Kind::kRuns, 0, 700, 0},    {Kind::kReady, 700, 710, 1}, {Kind::kRuns, 710, 750, 1},
-      {Kind::kReady, 750, 760, 0}, {Kind::kRuns, 760, 800, 0},
-  };
-  const auto path = model::CriticalPath(*loaded, 0, 0, 800);
-  ASSERT_EQ(path.size(), expected.size());
-  for (size_t i = 0; i < path.size(); ++i) {
-    EXPECT_EQ(std::tuple(path[i].kind, path[i].begin, path[i].end, path[i].thread), expected[i])
-        << i;
-  }
+  ExpectPath(model::CriticalPath(*loaded, 0, 0, 800), {{Kind::kRuns, 0, 700, 0},
+                                                       {Kind::kReady, 700, 710, 1},
+                                                       {Kind::kRuns, 710, 750, 1},
+                                                       {Kind::kReady, 750, 760, 0},
+                                                       {Kind::kRuns, 760, 800, 0}});
+}
+
+// Thread 2 has no earlier stretch, as if it had been idle since before the recording. A timer wakes
+// it while thread 1 runs.
+TEST(CriticalPath, GoesBackToTheThreadThatWaitedWhereTheOtherOneHasNoEarlierStretch) {
+  const TemporaryDirectory directory("timeline");
+  Recorder recorder(directory.path().string(), 2);
+  using enum model::StopState;
+  recorder.Dispatch(0, 0, 0, 1, kRunnable);
+  recorder.Dispatch(1, 0, 0, 0, kRunnable);
+  recorder.Wakeup(1, 250, 2, true);
+  recorder.Dispatch(1, 300, 0, 2, kRunnable);
+  recorder.Dispatch(0, 310, 1, 0, kSleeping);
+  recorder.Wakeup(1, 400, 1, false);
+  recorder.Dispatch(0, 420, 0, 1, kRunnable);
+  recorder.Dispatch(1, 430, 2, 0, kSleeping);
+  recorder.Dispatch(0, 500, 1, 0, kDead);
+  recorder.Close();
+  const auto loaded = model::LoadStretches(directory.path().string());
+  ASSERT_TRUE(loaded);
+  ExpectPath(model::CriticalPath(*loaded, 0, 0, 500), {{Kind::kRuns, 0, 250, 0},
+                                                       {Kind::kReady, 250, 300, 1},
+                                                       {Kind::kRuns, 300, 400, 1},
+                                                       {Kind::kReady, 400, 420, 0},
+                                                       {Kind::kRuns, 420, 500, 0}});
 }
 
 TEST(CriticalPath, AWaitThatAnInterruptEndsIsTheCauseItself) {
@@ -452,15 +475,10 @@ TEST(CriticalPath, AWaitThatAnInterruptEndsIsTheCauseItself) {
   recorder.Close();
   const auto loaded = model::LoadStretches(directory.path().string());
   ASSERT_TRUE(loaded);
-  const auto path = model::CriticalPath(*loaded, 0, 50, 500);
-  using Kind = model::PathPiece::Kind;
-  ASSERT_EQ(path.size(), 4u);
-  EXPECT_EQ(path[0].kind, Kind::kRuns);
-  EXPECT_EQ(path[0].begin, 50u);
-  EXPECT_EQ(path[1].kind, Kind::kWaits);
-  EXPECT_EQ(path[1].end - path[1].begin, 300u);
-  EXPECT_EQ(path[2].kind, Kind::kReady);
-  EXPECT_EQ(path[3].end, 500u);
+  ExpectPath(model::CriticalPath(*loaded, 0, 50, 500), {{Kind::kRuns, 50, 100, 0},
+                                                        {Kind::kWaits, 100, 400, 0},
+                                                        {Kind::kReady, 400, 410, 0},
+                                                        {Kind::kRuns, 410, 500, 0}});
 }
 
 // Returns what a report prints of a small recording.
