@@ -88,6 +88,13 @@ Machine ReadMachine(const std::string& root) {
   return machine;
 }
 
+std::string LargePageSetting(const std::string& root) {
+  const std::string text =
+      procfs::ReadSmallFile(root + "/sys/kernel/mm/transparent_hugepage/enabled");
+  const size_t begin = text.find('['), end = text.find(']');  // "always [madvise] never"
+  return begin == text.npos || end == text.npos ? "" : text.substr(begin + 1, end - begin - 1);
+}
+
 std::string WhyNoPmu(const Machine& machine) {
   if (!machine.paranoid) return "this kernel has no perf events (CONFIG_PERF_EVENTS)";
   if (machine.virtual_machine) {

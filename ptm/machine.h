@@ -22,6 +22,10 @@ struct Machine {
 // Reads the machine. `root` is the directory that contains /proc and /sys (tests pass their own).
 Machine ReadMachine(const std::string& root = "");
 
+// Returns which memory the kernel may put on large pages: "always", "madvise" (what programs ask
+// for), "never", or an empty text if it has no transparent large pages.
+std::string LargePageSetting(const std::string& root = "");
+
 // Explains why perf_event_open failed with `error` (an errno) for this event, and what to change.
 // Returns one line without a newline.
 std::string Explain(const EventSpec& event, int error, const Machine& machine);

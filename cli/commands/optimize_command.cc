@@ -235,7 +235,7 @@ constexpr OptimizeAction kOptimizeActions[] = {{"status", ShowHistories},
 
 Result<int> Optimize(const OptimizeArguments& arguments, const Command& command) {
   if (arguments.action.empty()) {
-    if (arguments.dry_run) return WrongUse("--dry-run is of `jprof optimize apply`");
+    if (arguments.dry_run) return WrongUse("--dry-run belongs to `jprof optimize apply`");
     return RunAndLearn(arguments, command);
   }
   std::vector<std::string_view> names;

@@ -86,7 +86,7 @@ Result<int> VersionOf(Connection& connection) {
   if (auto read = connection.Check(); !read) return std::unexpected(read.error());
   if (!has_tables) return 0;
   if (application != kApplicationId || version < 1)
-    return connection.Refuse("it is of another program; name another file with --database");
+    return connection.Refuse("it belongs to another program; name another file with --database");
   if (version > kSchemaVersion) {
     return connection.Refuse(
         fmt::format("it has version {} of a newer jprof, and this one knows version {}; use the "
@@ -116,7 +116,7 @@ Result<bool> CheckSchema(Connection& connection) {
   const auto version = VersionOf(connection);
   if (!version) return std::unexpected(version.error());
   if (*version == 0 || *version == kSchemaVersion) return *version != 0;
-  return connection.Refuse("it is of an older jprof; the next `jprof optimize -- CMD` migrates it");
+  return connection.Refuse("an older jprof wrote it; the next `jprof optimize -- CMD` migrates it");
 }
 
 Result<void> CheckConsistency(Connection& connection) {

@@ -18,6 +18,7 @@
 #include "ptm/msr/device.h"
 #include "ptm/thread_timer.h"
 #include "record/doctor/doctor_attach.h"
+#include "record/kernel/kernel_events.h"
 #include "record/run/interrupt_cost.h"
 
 namespace jprof::record {
@@ -131,6 +132,12 @@ void ReadLimits(DoctorMachine& found) {
   found.group = ReadGroup();
 }
 
+// Loads the programs of `jprof timeline` into the kernel, and removes them.
+Attempt TryKernelEvents() {
+  const auto opened = KernelEvents::Open({});
+  return {opened.has_value(), opened ? "" : opened.error().message};
+}
+
 // Opens the device of a processor and reads no register.
 std::string WhyNoMsr() {
   const std::vector<uint32_t> processors = ptm::MsrProcessors(ptm::kMsrDevices);
@@ -168,6 +175,8 @@ DoctorMachine ReadDoctorMachine() {
   found.working = ReadFolder(fs::current_path(failed));
   found.temporary = ReadFolder(TemporaryPath());
   found.why_no_msr = WhyNoMsr();
+  found.large_pages = ptm::LargePageSetting();
+  found.kernel_events = TryKernelEvents();
   found.attaching = TryAttaching("/tmp");
   found.root = geteuid() == 0;
   return found;

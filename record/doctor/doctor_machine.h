@@ -1,5 +1,6 @@
 // Finds out what `jprof doctor` reports about this machine. ReadDoctorMachine tries things: it
-// opens and closes perf events and timers of the calling thread, which takes less than a second.
+// opens and closes perf events and timers of the calling thread and loads programs into the kernel,
+// which takes less than a second.
 // CheckMachine is pure.
 #pragma once
 
@@ -56,8 +57,10 @@ struct DoctorMachine {
   std::optional<uint64_t> available_memory;  // bytes
   GroupLimits group;
   Folder working, temporary;
-  std::string why_no_msr;  // why registers cannot be read; "" if they can
-  Attempt attaching;       // to a running JVM, as far as the machine permits
+  std::string why_no_msr;   // why registers cannot be read; "" if they can
+  std::string large_pages;  // ptm::LargePageSetting
+  Attempt kernel_events;    // programs in the kernel that record dispatches (timeline)
+  Attempt attaching;        // to a running JVM, as far as the machine permits
   bool root = false;
 };
 

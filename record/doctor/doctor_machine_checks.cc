@@ -140,6 +140,16 @@ DoctorCheck Ptrace(const DoctorMachine& m) {
                                 ItraceLimit(m.ptrace_scope.value_or(0)))};
 }
 
+DoctorCheck LargePages(const DoctorMachine& m) {
+  constexpr char kName[] = "large pages";
+  if (m.large_pages == "madvise") return {.name = kName, .detail = "for memory that asks for them"};
+  if (m.large_pages == "always")
+    return {Verdict::kNote, kName, "for all memory: jprof optimize has nothing to choose", ""};
+  if (m.large_pages.empty()) return {Verdict::kNote, kName, "this kernel has none", ""};
+  return {Verdict::kNote, kName, "are switched off",
+          "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"};
+}
+
 DoctorCheck LockedMemory(const DoctorMachine& m) {
   const std::string limit = m.locked_memory ? SizeText(*m.locked_memory) : "unlimited";
   const std::string own =
@@ -224,8 +234,8 @@ DoctorChecks CheckMachine(const DoctorMachine& m) {
     checks.push_back(OfCapability(capability));
   for (DoctorCheck& check :
        std::vector{Governor(m), Interrupt(m), StackSampling(m), CpuSampling(m), KernelNames(m),
-                   Ptrace(m), LockedMemory(m), OpenFiles(m), MemoryCheck(m), Group(m),
-                   FolderCheck("working directory", m.working),
+                   Ptrace(m), LargePages(m), LockedMemory(m), OpenFiles(m), MemoryCheck(m),
+                   Group(m), FolderCheck("working directory", m.working),
                    FolderCheck("temporary files", m.temporary)})
     checks.push_back(std::move(check));
   return checks;

@@ -68,6 +68,23 @@ DoctorCheck Counters(const DoctorMachine& m) {
   return {Verdict::kNo, kNames, "no events can be counted", ""};
 }
 
+DoctorCheck KernelEventsCheck(const DoctorMachine& m) {
+  constexpr char kNames[] = "timeline, system-trace";
+  if (m.kernel_events.works) return {.name = kNames, .detail = "yes"};
+  return {Verdict::kNote, kNames, m.kernel_events.note, ""};
+}
+
+DoctorCheck Tracing(const DoctorMachine& m) {
+  if (m.ptrace_scope.value_or(0) < 2 || m.root) return {.name = "itrace", .detail = "yes"};
+  return {Verdict::kNo, "itrace", "kernel.yama.ptrace_scope does not permit ptrace",
+          "sudo sysctl kernel.yama.ptrace_scope=1"};
+}
+
+DoctorCheck Optimising(const DoctorMachine& m) {
+  if (m.large_pages == "madvise") return {.name = "optimize", .detail = "yes"};
+  return {Verdict::kNote, "optimize", "JVMs; large pages: see above", ""};
+}
+
 DoctorCheck Registers(const DoctorMachine& m) {
   if (m.why_no_msr.empty()) return {.name = "msr", .detail = "yes"};
   return {Verdict::kNote, "msr", m.why_no_msr, ""};
@@ -98,13 +115,11 @@ DoctorChecks CheckJava(const DoctorFindings& f, std::time_t now) {
 }
 
 DoctorChecks SummaryOf(const DoctorFindings& f) {
-  return {Counting(f),
-          Stacks(f),
-          Calibration(f),
-          Tprof(f.machine),
-          Counters(f.machine),
-          Registers(f.machine),
-          {.name = "report, compare, info, heap, a2n", .detail = "yes"}};
+  return {Counting(f),          Stacks(f),
+          Calibration(f),       Tprof(f.machine),
+          Counters(f.machine),  KernelEventsCheck(f.machine),
+          Tracing(f.machine),   Optimising(f.machine),
+          Registers(f.machine), {.name = "report, compare, info, heap, a2n", .detail = "yes"}};
 }
 
 }  // namespace jprof::record

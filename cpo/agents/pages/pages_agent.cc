@@ -16,7 +16,6 @@
 #include "ptm/machine.h"
 #include "record/run/installation.h"
 #include "record/run/musl.h"
-#include "record/run/small_file.h"
 
 namespace jprof::cpo {
 
@@ -45,13 +44,6 @@ constexpr uint64_t kKeptFree = 4;  // a quarter
 constexpr char kHeapTunable[] = "glibc.malloc.hugetlb=1";
 constexpr char kHeapKind[] = "heap";
 
-// Returns the kernel's choice: "madvise" of "always [madvise] never", or an empty text.
-std::string LargePageSetting() {
-  const std::string text = record::ReadSmallFile("/sys/kernel/mm/transparent_hugepage/enabled");
-  const size_t begin = text.find('['), end = text.find(']');
-  return begin == text.npos || end == text.npos ? "" : text.substr(begin + 1, end - begin - 1);
-}
-
 // Adds to a variable of the environment what the program gets, in front of what it would have.
 void AddInFront(record::Launch& launch, const std::string& name, const std::string& value,
                 char separator) {
@@ -75,7 +67,7 @@ class PagesAgent final : public Agent {
   const AgentText& text() const override { return kPagesText; }
 
   Result<void> Eligible(const ProgramCommand& command) override {
-    const std::string setting = LargePageSetting();
+    const std::string setting = ptm::LargePageSetting();
     if (setting.empty()) return Fail("this kernel has no transparent large pages");
     if (setting == "never") {
       return Fail(
@@ -86,9 +78,13 @@ class PagesAgent final : public Agent {
       return Fail(
           "this kernel puts all memory on large pages already (transparent_hugepage is "
           "'always')");
+    const fs::path library = record::LibraryPath(kPagesLibrary);
     std::error_code ignored;
-    if (!fs::exists(record::LibraryPath(kPagesLibrary), ignored))
-      return Fail("{} is missing; reinstall jprof", record::LibraryPath(kPagesLibrary).string());
+    if (!fs::exists(library, ignored))
+      return Fail("{} is missing; reinstall jprof", library.string());
+    if (library.string().find_first_of(" :") != std::string::npos)
+      return Fail("a library cannot be preloaded from a path with blanks or colons: {}",
+                  library.string());
     if (record::NeedsMusl(command.program)) return Fail("it is linked with musl");
     if (a2n::HooksOf(command.program.string()).is_static) return Fail("it is linked statically");
     return {};

@@ -30,6 +30,14 @@ class MachineTest : public testing::Test {
   std::string root_;
 };
 
+TEST_F(MachineTest, TheSettingOfLargePagesIsTheOneInBrackets) {
+  EXPECT_EQ(LargePageSetting(root_), "");
+  Write("/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
+  EXPECT_EQ(LargePageSetting(root_), "madvise");
+  Write("/sys/kernel/mm/transparent_hugepage/enabled", "nonsense]");
+  EXPECT_EQ(LargePageSetting(root_), "");
+}
+
 TEST_F(MachineTest, BareMachineHasNothing) {
   const Machine machine = ReadMachine(root_);
   EXPECT_EQ(machine.pmu, "");

@@ -21,6 +21,8 @@ DoctorMachine GoodMachine() {
   machine.machine.paranoid = -1;
   machine.capabilities = {{.name = "hardware", .available = true}};
   machine.perf_timer = machine.posix_timer = machine.system_wide = machine.command = {true, ""};
+  machine.kernel_events = {true, ""};
+  machine.large_pages = "madvise";
   machine.kernel_names = machine.attaching.works = true;
   machine.interrupt_ns = 2000;
   machine.open_files = 65536;
@@ -214,6 +216,20 @@ TEST(SummaryOf, NamesTheTimerOfScs) {
   DoctorFindings findings = {.machine = GoodMachine(), .trainers = true, .jvms = {GoodJvm()}};
   findings.machine.perf_timer.works = false;
   EXPECT_EQ(Find(SummaryOf(findings), "scs").detail, "yes (POSIX timers)");
+}
+
+TEST(SummaryOf, SaysWhatTracingAndOptimisingLack) {
+  DoctorFindings findings = {.machine = GoodMachine()};
+  findings.machine.kernel_events = {false, "no BTF"};
+  findings.machine.ptrace_scope = 2;
+  findings.machine.large_pages = "never";
+  const DoctorChecks checks = SummaryOf(findings);
+  EXPECT_EQ(Find(checks, "timeline, system-trace").detail, "no BTF");
+  EXPECT_EQ(Find(checks, "itrace").verdict, Verdict::kNo);
+  EXPECT_EQ(Find(checks, "optimize").verdict, Verdict::kNote);
+  EXPECT_NE(Find(CheckMachine(findings.machine), "large pages").remedy, "");
+  findings.machine.root = true;
+  EXPECT_EQ(Find(SummaryOf(findings), "itrace").verdict, Verdict::kOk);
 }
 
 TEST(SummaryOf, SaysWhyRegistersCannotBeRead) {
