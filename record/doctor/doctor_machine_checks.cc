@@ -135,7 +135,7 @@ std::string_view ItraceLimit(int ptrace_scope) {
 
 DoctorCheck Ptrace(const DoctorMachine& m) {
   return {.name = "ptrace_scope",
-          .detail = fmt::format("{}; only jprof itrace uses ptrace{}",
+          .detail = fmt::format("{}; jprof itrace and optimize use ptrace{}",
                                 m.ptrace_scope ? fmt::to_string(*m.ptrace_scope) : "no Yama",
                                 ItraceLimit(m.ptrace_scope.value_or(0)))};
 }
