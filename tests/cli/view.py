@@ -345,6 +345,13 @@ class View(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.browse("timeline.html", script="browser_timeline")
 
+    def test_directives_in_chromium(self):
+        """Directives of each state, that the tests of the page make up."""
+        done = child.run([NODE, os.path.join(NPM, "test", "generate_directives.mjs"),
+                          self.path("directives.html")], 120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.browse("directives.html", script="browser_directives")
+
     def rows_of(self, locks, names):
         """The rows of log-jlm, from the data of a page."""
         def path(context):
