@@ -317,7 +317,7 @@ Action OptimizeCommand(CommandLine line, const Command& command) {
       "--database", a.database, "FILE",
       "Where the results are kept (default: jprof/optimize.db in the user's data directory)");
   line.Option("--format", a.format, "text|json", "With status and explain: text (default) or json");
-  AddPageOptions(line, a.page);
+  AddPageOptions(line, a.page, "view");
   return [arguments, &command] { return Optimize(*arguments, command); };
 }
 

@@ -80,9 +80,12 @@ bool OpenInBrowser(const std::string& file) {
 
 }  // namespace
 
-void AddPageOptions(CommandLine& line, PageChoice& choice) {
-  line.Option("-o,--out", choice.out, "FILE", "Write this file and do not open it; - is stdout");
-  line.Flag("--no-open", choice.no_open, "Do not open the browser");
+void AddPageOptions(CommandLine& line, PageChoice& choice, const std::string& action) {
+  const bool always = action.empty();
+  const std::string with = always ? "" : "With " + action + ": ";
+  line.Option("-o,--out", choice.out, "FILE",
+              with + (always ? "Write" : "write") + " this file and do not open it; - is stdout");
+  line.Flag("--no-open", choice.no_open, with + (always ? "Do" : "do") + " not open the browser");
 }
 
 Result<void> WritePage(const std::string& out, const Print& print) {

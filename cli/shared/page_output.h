@@ -16,8 +16,8 @@ struct PageChoice {
   bool no_open = false;
 };
 
-// Declares -o and --no-open.
-void AddPageOptions(CommandLine& line, PageChoice& choice);
+// Declares -o and --no-open. If the command has other actions, `action` names that with a page.
+void AddPageOptions(CommandLine& line, PageChoice& choice, const std::string& action = "");
 
 // Prints a page to the file `out`, or to standard output if it is "-". If it fails, nothing is left
 // of the file. Fails with kWrongUse if standard output is a terminal.

@@ -211,7 +211,7 @@ class Optimize(unittest.TestCase):
                          json.loads(self.optimize("explain", "--format", "json").stdout))
         self.java_runs("--measure", THEN="exit 3", status=3)
         for words in ([], ["--", "java", "Main"]):
-            page = Page(self.optimize("view", *words, "-o", "-").stdout)
+            page = Page(self.optimize("view", "-o", "-", *words).stdout)
             self.assertEqual(json.loads(page.column(page.header["optimized"]))["programs"],
                              self.explained())
         done = self.optimize("view", "--no-open", TMPDIR=self.folder)
