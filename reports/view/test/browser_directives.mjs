@@ -16,17 +16,23 @@ await usePage(async ({ page, check, shot, text, waitForHash, painted }) => {
     return rows.evaluateAll((all, i) => all.map((row) => row.children[i].textContent),
                             titles.indexOf(key));
   };
-  /** Moves the mouse over the plot until it is at a mark whose tooltip has the text. */
+  /** Moves the mouse to the mark whose tooltip has the text. */
   const find = async (wanted) => {
-    const tip = page.locator("#panel-directives .tip");
-    const box = await page.locator("#panel-directives .benefits > .plot canvas").boundingBox();
-    for (let x = 84; x < box.width; x += 8) {
-      for (let y = 8; y < box.height; y += 8) {
-        await page.mouse.move(box.x + x, box.y + y);
-        if (await tip.isVisible() && (await tip.innerText()).includes(wanted)) return;
+    const place = await page.evaluate((text) => {
+      const plot = document.querySelector("#panel-directives .benefits > .plot");
+      const canvas = plot.querySelector("canvas");
+      const { left, top, width, height } = canvas.getBoundingClientRect();
+      for (let x = left + 84; x < left + width; x += 8) {
+        for (let y = top + 8; y < top + height; y += 8) {
+          canvas.dispatchEvent(new PointerEvent("pointermove", { clientX: x, clientY: y }));
+          const tip = plot.querySelector(".tip");
+          if (!tip.hidden && tip.innerText.includes(text)) return [x, y];
+        }
       }
-    }
-    assert.fail(`no mark has ${wanted}`);
+      return null;
+    }, wanted);
+    assert.ok(place, `no mark has ${wanted}`);
+    await page.mouse.move(...place);
   };
 
   await check("one tab: the plot, the runs, the directives", async () => {

@@ -67,9 +67,8 @@ function main() {
                     { name: "quiet", identity: "build-id:2", arguments: "1", directives: [],
                       runs: runs.slice(0, 1) }];
   const encoder = new Encoder();
-  const none = encoder.add(new Uint32Array(0));
-  const columns = { parent: none, method: none, type: encoder.add(new Uint8Array(0)),
-                    self: [encoder.add(new Float64Array(0))], error: [null] };
+  // Columns of rows are left out where there are no rows, as jprof does.
+  const columns = { self: [encoder.add(new Float64Array(0))], error: [null] };
   const header = {
     kind: "optimize", title: "jprof optimize", facts: [], losses: [], notes: [], threads: [],
     frames: {}, metrics: [{ name: "benefit", unit: "", kind: "count", exact: true }],
