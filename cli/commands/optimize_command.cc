@@ -9,6 +9,7 @@
 #include "cli/optimize/history_output.h"
 #include "cli/shared/choices.h"
 #include "cli/shared/commands.h"
+#include "cli/shared/json_output.h"
 #include "cli/shared/record_options.h"
 #include "cli/shared/usage_error.h"
 #include "cpo/agents/table.h"
@@ -29,6 +30,7 @@ struct OptimizeArguments {
   std::string format = "text";
   uint64_t runs = 1;
   bool measure = false, dry_run = false;
+  PageChoice page;
 };
 
 fs::path DatabasePath(const OptimizeArguments& arguments) {
@@ -163,21 +165,39 @@ Result<std::vector<cpo::History>> HistoriesOf(const OptimizeArguments& arguments
   return histories;
 }
 
+// Returns the same. Fails if NAME or the command names none.
+Result<std::vector<cpo::History>> NamedHistoriesOf(const OptimizeArguments& arguments,
+                                                   const Command& command) {
+  auto histories = HistoriesOf(arguments, command);
+  const bool is_named = !arguments.program.empty() || !command.empty();
+  if (histories && histories->empty() && is_named)
+    return NothingKnown(arguments.program.empty() ? command.front() : arguments.program);
+  return histories;
+}
+
 Result<int> ShowHistories(const OptimizeArguments& arguments, const Command& command) {
   const auto format = Choose("--format", arguments.format, {"text", "json"});
   if (!format) return std::unexpected(format.error());
-  const auto histories = HistoriesOf(arguments, command);
+  const auto histories = NamedHistoriesOf(arguments, command);
   if (!histories) return std::unexpected(histories.error());
-  const bool is_named = !arguments.program.empty() || !command.empty();
-  if (histories->empty() && is_named)
-    return NothingKnown(arguments.program.empty() ? command.front() : arguments.program);
-  if (*format == 1) return StatusOf(PrintOptimizeJson(*histories));
+  if (*format == 1) {
+    return StatusOf(
+        PrintIndentedJson([&](reports::JsonWriter& json) { WriteOptimizeJson(*histories, json); }));
+  }
   if (arguments.action == "status") {
     PrintOptimizeStatus(*histories);
   } else {
     PrintOptimizeExplanation(*histories);
   }
   return 0;
+}
+
+Result<int> ViewHistories(const OptimizeArguments& arguments, const Command& command) {
+  const auto histories = NamedHistoriesOf(arguments, command);
+  if (!histories) return std::unexpected(histories.error());
+  if (histories->empty())
+    return WrongUse("no program is known; the first run: jprof optimize -- CMD");
+  return StatusOf(ShowOptimizePage(*histories, arguments.page));
 }
 
 Result<int> Forget(const OptimizeArguments& arguments, const Command&) {
@@ -230,10 +250,13 @@ struct OptimizeAction {
 
 constexpr OptimizeAction kOptimizeActions[] = {{"status", ShowHistories},
                                                {"explain", ShowHistories},
+                                               {"view", ViewHistories},
                                                {"forget", Forget},
                                                {"apply", ShowNextRun}};
 
 Result<int> Optimize(const OptimizeArguments& arguments, const Command& command) {
+  if (arguments.action != "view" && (!arguments.page.out.empty() || arguments.page.no_open))
+    return WrongUse("-o and --no-open are of `jprof optimize view`");
   if (arguments.action.empty()) {
     if (arguments.dry_run) return WrongUse("--dry-run belongs to `jprof optimize apply`");
     return RunAndLearn(arguments, command);
@@ -256,6 +279,7 @@ on standard error what it did. The exit status is that of the program (docs/OPTI
 
   status [NAME]            the programs that are known, and the agents
   explain [NAME]           their directives: predicted, observed, and why they are in their state
+  view [NAME]              the same as a page: predicted against observed benefits, and the runs
   forget NAME              forgets a program, on all machines
   apply --dry-run -- CMD   shows what the next run would do
 
@@ -269,6 +293,7 @@ Examples:
                                                 collector and heap of a JVM, measured and tried
   jprof optimize status                         what is known
   jprof optimize explain app                    what was predicted and observed, and why
+  jprof optimize view app -o app.html           the same as a page, with plots
   jprof optimize apply --dry-run -- ./app       what the next run would do
   jprof optimize forget app                     learn anew)";
 }
@@ -280,7 +305,7 @@ Action OptimizeCommand(CommandLine line, const Command& command) {
   OptimizeArguments& a = *arguments;
   a.line.emplace(line);
   line.Footer(OptimizeFooter());
-  line.Option("ACTION", a.action, "status|explain|forget|apply",
+  line.Option("ACTION", a.action, "status|explain|view|forget|apply",
               "What to do instead of running a program (below)");
   line.Option("NAME", a.program, "NAME", "A program that `jprof optimize status` lists");
   line.Option("--agent", a.agent, "NAME", "Consider only this agent (below)");
@@ -292,6 +317,7 @@ Action OptimizeCommand(CommandLine line, const Command& command) {
       "--database", a.database, "FILE",
       "Where the results are kept (default: jprof/optimize.db in the user's data directory)");
   line.Option("--format", a.format, "text|json", "With status and explain: text (default) or json");
+  AddPageOptions(line, a.page, "view");
   return [arguments, &command] { return Optimize(*arguments, command); };
 }
 

@@ -58,6 +58,18 @@ void DirectiveMembers(const cpo::Directive& one, JsonWriter& json) {
   });
 }
 
+// Writes the keys of the directives that the run tried and applied, or left out.
+void TriedMember(std::string_view key, bool applied, const cpo::Run& run,
+                 const cpo::History& history, JsonWriter& json) {
+  json.Key(key);
+  json.StartArray();
+  for (const cpo::Directive& one : history.directives) {
+    const auto tried = run.tried.find(one.id);
+    if (tried != run.tried.end() && tried->second == applied) json.String(one.proposal.key);
+  }
+  json.EndArray();
+}
+
 void RunMembers(const cpo::Run& run, const cpo::History& history, JsonWriter& json) {
   json.Member("number", run.number);
   json.Member("kind", NameOf(run.kind));
@@ -65,13 +77,8 @@ void RunMembers(const cpo::Run& run, const cpo::History& history, JsonWriter& js
   json.Member("agent", run.agent);
   json.Member("compared", run.is_comparable);
   json.Member("exit_code", run.exit_code);
-  json.Key("applied");
-  json.StartArray();
-  for (const cpo::Directive& one : history.directives) {
-    const auto tried = run.tried.find(one.id);
-    if (tried != run.tried.end() && tried->second) json.String(one.proposal.key);
-  }
-  json.EndArray();
+  TriedMember("applied", /*applied=*/true, run, history, json);
+  TriedMember("left_out", /*applied=*/false, run, history, json);
   ArrayMember("figures", run.figures, json, [&](const cpo::Figure& figure) {
     json.Member("name", figure.name);
     ShortestMember("value", figure.value, json);
@@ -81,27 +88,25 @@ void RunMembers(const cpo::Run& run, const cpo::History& history, JsonWriter& js
 
 }  // namespace
 
-Result<void> PrintOptimizeJson(const std::vector<cpo::History>& histories) {
-  return PrintIndentedJson([&](JsonWriter& json) {
-    json.StartObject();
-    ArrayMember("programs", histories, json, [&](const cpo::History& history) {
-      json.Member("name", history.key.name);
-      json.Member("identity", history.key.identity);
-      json.Member("arguments", history.key.arguments);
-      ArrayMember("directives", history.directives, json,
-                  [&](const cpo::Directive& one) { DirectiveMembers(one, json); });
-      ArrayMember("runs", history.runs, json,
-                  [&](const cpo::Run& run) { RunMembers(run, history, json); });
-    });
-    ArrayMember("agents", cpo::Agents(), json, [&](const cpo::AgentRow& row) {
-      json.Member("name", std::string_view(row.text.name));
-      json.Member("reads", std::string_view(row.text.reads));
-      json.Member("models", std::string_view(row.text.models));
-      json.Member("directs", std::string_view(row.text.directs));
-      json.Member("validates", std::string_view(row.text.validates));
-    });
-    json.EndObject();
+void WriteOptimizeJson(const std::vector<cpo::History>& histories, JsonWriter& json) {
+  json.StartObject();
+  ArrayMember("programs", histories, json, [&](const cpo::History& history) {
+    json.Member("name", history.key.name);
+    json.Member("identity", history.key.identity);
+    json.Member("arguments", history.key.arguments);
+    ArrayMember("directives", history.directives, json,
+                [&](const cpo::Directive& one) { DirectiveMembers(one, json); });
+    ArrayMember("runs", history.runs, json,
+                [&](const cpo::Run& run) { RunMembers(run, history, json); });
   });
+  ArrayMember("agents", cpo::Agents(), json, [&](const cpo::AgentRow& row) {
+    json.Member("name", std::string_view(row.text.name));
+    json.Member("reads", std::string_view(row.text.reads));
+    json.Member("models", std::string_view(row.text.models));
+    json.Member("directs", std::string_view(row.text.directs));
+    json.Member("validates", std::string_view(row.text.validates));
+  });
+  json.EndObject();
 }
 
 }  // namespace jprof::cli

@@ -55,13 +55,17 @@ std::string Indented(std::string_view json) {
   return text;
 }
 
-Result<void> PrintIndentedJson(const std::function<void(reports::JsonWriter&)>& write) {
-  const auto compact = reports::PrintedText([&](reports::Output& out) -> Result<void> {
+Result<std::string> CompactJson(const std::function<void(reports::JsonWriter&)>& write) {
+  return reports::PrintedText([&](reports::Output& out) -> Result<void> {
     reports::JsonWriter json(out);
     write(json);
     json.Finish();
     return {};
   });
+}
+
+Result<void> PrintIndentedJson(const std::function<void(reports::JsonWriter&)>& write) {
+  const auto compact = CompactJson(write);
   if (!compact) return std::unexpected(compact.error());
   reports::Output out(stdout);
   out.Text(Indented(*compact));

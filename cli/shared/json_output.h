@@ -11,6 +11,9 @@
 
 namespace jprof::cli {
 
+// Returns the document that `write` writes, without blanks.
+Result<std::string> CompactJson(const std::function<void(reports::JsonWriter&)>& write);
+
 // Prints the document that `write` writes on standard output. Fails if that cannot be written.
 Result<void> PrintIndentedJson(const std::function<void(reports::JsonWriter&)>& write);
 

@@ -1,13 +1,9 @@
 #include "cli/shared/view_output.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdio>
-#include <functional>
 
 #include "cli/shared/opened_heap.h"
-#include "cli/shared/output_file.h"
+#include "cli/shared/page_output.h"
 #include "common/shell_word.h"
 #include "reports/report_list.h"
 #include "reports/view/heap_view.h"
@@ -17,25 +13,6 @@ namespace jprof::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-using Print = std::function<Result<void>(reports::Output&)>;
-
-Result<void> PrintTo(std::FILE* file, const Print& print) {
-  reports::Output out(file);
-  if (auto printed = print(out); !printed) return printed;
-  return out.Finish();
-}
-
-// Prints what has been opened.
-Result<void> WriteTo(const std::string& path, const Print& print) {
-  if (path != "-") {
-    return WriteOutputFile(path, [&](const std::string& place) {
-      return PrintToNewFile(place, [&](std::FILE* file) { return PrintTo(file, print); });
-    });
-  }
-  if (isatty(STDOUT_FILENO)) return WrongUse("the view is not for a terminal: -o FILE");
-  return PrintTo(stdout, print);
-}
 
 // Fails for an output in the directory of a profile, where it could replace one of its files.
 Result<void> CheckOutside(const std::vector<std::string>& named, const std::string& out) {
@@ -57,7 +34,7 @@ bool IsFile(const std::string& named) {
 Result<void> WriteOne(const std::string& named, const TableChoice& table, const std::string& out) {
   auto input = OpenNamed(named, table);
   if (!input) return std::unexpected(input.error());
-  return WriteTo(out, [&](reports::Output& to) { return PrintView(*input, to); });
+  return WritePage(out, [&](reports::Output& to) { return PrintView(*input, to); });
 }
 
 Result<void> WriteHeap(const std::string& dump, const std::string& out) {
@@ -69,7 +46,7 @@ Result<void> WriteHeap(const std::string& dump, const std::string& out) {
   ShowStep("making the page", 0, line);
   const reports::ViewData data = reports::ViewOf((*opened)->View());
   line.End();
-  return WriteTo(out, [&](reports::Output& to) { return data.Print(to); });
+  return WritePage(out, [&](reports::Output& to) { return data.Print(to); });
 }
 
 Result<void> WriteTwo(const std::vector<std::string>& named, const TableChoice& table,
@@ -78,7 +55,7 @@ Result<void> WriteTwo(const std::vector<std::string>& named, const TableChoice& 
   if (!before) return std::unexpected(before.error());
   auto after = OpenComparable(named[1], table);
   if (!after) return std::unexpected(after.error());
-  return WriteTo(out, [&](reports::Output& to) { return PrintView(*before, *after, to); });
+  return WritePage(out, [&](reports::Output& to) { return PrintView(*before, *after, to); });
 }
 
 }  // namespace

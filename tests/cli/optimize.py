@@ -17,6 +17,8 @@ import tempfile
 import time
 import unittest
 
+from page import Page
+
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "e2e"))
 import child  # noqa: E402
 
@@ -192,6 +194,35 @@ class Optimize(unittest.TestCase):
         self.refused(said="jprof optimize -- java -jar app.jar")
         self.refused("forget", said="jprof optimize status")
         self.assertFalse(os.path.exists(self.database))
+
+    def test_the_page_has_what_explain_has(self):
+        self.refused("view", "--no-open", said="no program is known; the first run: jprof optimize")
+        self.java_runs("--runs", "6")
+        self.refused("view", "other", said=["nothing is known of other", "jprof optimize status"])
+        self.refused("view", "--", "true", said="nothing is known of true")
+        self.refused("-o", "x.html", "--", "java", "Main", said="`jprof optimize view`")
+        done = self.optimize("view", "Main", "-o", "main.html")
+        self.assertEqual((done.stdout, done.stderr), ("", "jprof: view:    main.html\n"
+                         "jprof: next:    open main.html in a browser\n"))
+        with open(os.path.join(self.folder, "main.html"), encoding="utf-8") as file:
+            page = Page(file.read())
+        self.assertEqual((page.header["kind"], page.header["title"]), ("optimize", "Main"))
+        self.assertEqual(json.loads(page.column(page.header["optimized"])),
+                         json.loads(self.optimize("explain", "--format", "json").stdout))
+        self.java_runs("--measure", THEN="exit 3", status=3)
+        for words in ([], ["--", "java", "Main"]):
+            page = Page(self.optimize("view", "-o", "-", *words).stdout)
+            self.assertEqual(json.loads(page.column(page.header["optimized"]))["programs"],
+                             self.explained())
+        done = self.optimize("view", "--no-open", TMPDIR=self.folder)
+        self.assertRegex(done.stderr, r"^jprof: view:    \S*jprof-view-\w+/Main.html\n")
+
+    def test_runs_name_what_they_tried(self):
+        self.java_runs("--runs", "6")
+        runs = self.explained()[0]["runs"]
+        self.assertEqual([(run["applied"], run["left_out"]) for run in runs],
+                         [([], []), (["options"], []), ([], ["options"]), ([], ["options"]),
+                          (["options"], []), ([], [])])
 
     def test_a_database_that_cannot_be_used(self):
         started = os.path.join(self.folder, "started")

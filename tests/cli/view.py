@@ -345,6 +345,24 @@ class View(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.browse("timeline.html", script="browser_timeline")
 
+    def test_a_program_of_optimize(self):
+        java = self.path("jdk/bin/java")
+        for path in (java, self.path("jdk/lib/modules")):
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="ascii") as file:
+                file.write("#!/bin/sh\n")
+        os.chmod(java, 0o755)
+        self.jprof("optimize", "--agent", "jvm-heap", "--", java, "Main")
+        self.jprof("optimize", "view", "-o", "optimize.html")
+        self.load("optimize.html", "title", "Main")
+
+    def test_directives_in_chromium(self):
+        """Directives of each state, that the tests of the page make up."""
+        done = child.run([NODE, os.path.join(NPM, "test", "generate_directives.mjs"),
+                          self.path("directives.html")], 120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.browse("directives.html", script="browser_directives")
+
     def rows_of(self, locks, names):
         """The rows of log-jlm, from the data of a page."""
         def path(context):

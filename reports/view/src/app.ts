@@ -29,8 +29,12 @@ class App {
     this.tabs = VIEWS.filter((name) => TABS[name].isIn(model));
     if (model.header.heap) byId("tab-tree").textContent = "Dominators";
     const { kind } = model.header;
-    byId("more").hidden = kind === "heap" || kind === "timeline";   // filters are about calls
-    for (const id of ["measure", "search"]) byId(id).parentElement!.hidden = kind === "timeline";
+    const isOptimized = kind === "optimize";   // a page without methods
+    const hasRows = kind !== "timeline" && !isOptimized;
+    byId("more").hidden = kind === "heap" || !hasRows;   // filters are about calls
+    for (const id of ["measure", "search"]) byId(id).parentElement!.hidden = !hasRows;
+    byId("names").parentElement!.hidden = isOptimized;
+    if (isOptimized) for (const id of ["overview", "quality"]) byId(id).hidden = true;
     for (const name of VIEWS) byId(`tab-${name}`).hidden = !this.tabs.includes(name);
     for (const part of document.querySelectorAll<HTMLElement>("#help [data-tab]")) {
       part.hidden = !this.tabs.some((name) => name === part.dataset.tab);

@@ -1,19 +1,33 @@
-// Draws a scatter plot on a canvas: points of two quantities, with linear or logarithmic axes.
+// Draws a scatter plot on a canvas: points of two quantities, with axes of any scale.
 
 import { formatValue } from "./model/format.js";
+import { isShown, Scale, type ScaleKind } from "./model/scale.js";
 
 export interface Axis {
   name: string;
   unit: string;
   whole: boolean;            // values are counts
   values: Float64Array;
+  low?: Float64Array;        // the ends of the values' intervals, which are drawn
+  high?: Float64Array;
+}
+
+export type Shape = "square" | "disc" | "ring" | "cross";
+
+/** A line y = slope * x. */
+export interface Guide {
+  slope: number;
+  dashes: number[];
 }
 
 export interface ScatterScene {
   x: Axis;
   y: Axis;
-  logarithmic: boolean;
+  scale: ScaleKind;
+  linear?: number;           // of a symmetric scale: up to here it is nearly linear
+  guides?: Guide[];
   colourOf(i: number): string;
+  shapeOf?(i: number): Shape;
   selected: number;
   marked: ReadonlySet<number>;
   text: string;
@@ -25,43 +39,10 @@ const LEFT = 84;
 const BOTTOM = 46;
 const MARGIN = 14;
 const FEW = 3000;            // points that are drawn larger
-
-class Scale {
-  constructor(readonly from: number, readonly to: number, readonly logarithmic: boolean,
-              readonly begin: number, readonly end: number) {}
-
-  at(value: number): number {
-    const [value2, from, to] = this.logarithmic
-      ? [Math.log10(value), Math.log10(this.from), Math.log10(this.to)]
-      : [value, this.from, this.to];
-    return this.begin + ((value2 - from) / (to - from || 1)) * (this.end - this.begin);
-  }
-
-  ticks(): number[] {
-    const ticks: number[] = [];
-    if (this.logarithmic) {
-      const [first, last] = [Math.ceil(Math.log10(this.from)), Math.floor(Math.log10(this.to))];
-      const step = Math.max(1, Math.ceil((last - first) / 7));
-      for (let power = first; power <= last; power += step) ticks.push(10 ** power);
-      return ticks;
-    }
-    const raw = (this.to - this.from) / 6;
-    const size = 10 ** Math.floor(Math.log10(raw || 1));
-    const step = [1, 2, 5, 10].map((x) => x * size).find((x) => x >= raw) ?? size;
-    for (let tick = Math.ceil(this.from / step) * step; tick <= this.to; tick += step) {
-      ticks.push(tick);
-    }
-    return ticks;
-  }
-}
+const CAP = 3;               // half of the line at the end of an interval
 
 function tickText(value: number, unit: string): string {
-  return formatValue(value, unit).replace(/\.0+(?=\D|$)/, "");
-}
-
-/** Returns whether a value has a place on the axis. */
-export function isShown(value: number, logarithmic: boolean): boolean {
-  return Number.isFinite(value) && (!logarithmic || value > 0);
+  return value === 0 ? "0" : formatValue(value, unit).replace(/\.0+(?=\D|$)/, "");
 }
 
 export class Scatter {
@@ -85,23 +66,19 @@ export class Scatter {
     this.drawAxes(scene, x, y, width, height);
     const { length } = scene.x.values;
     const size = length < FEW ? 5 : 3;
-    for (let i = 0; i < length; ++i) this.point(i, size, scene.colourOf(i));
+    this.drawGuides(scene, width, height);
+    if (scene.x.low || scene.y.low) {
+      for (let i = 0; i < length; ++i) this.drawIntervals(i, scene.colourOf(i));
+    }
+    for (let i = 0; i < length; ++i) this.point(i, size, scene.colourOf(i), scene.shapeOf?.(i));
     for (const i of scene.marked) this.ring(i, 5, scene.accent);
     if (scene.selected >= 0) this.ring(scene.selected, 7, scene.text);
   }
 
   private scaleOf(axis: Axis, begin: number, end: number): Scale {
-    const { logarithmic } = this.scene!;
-    let [from, to] = [Infinity, -Infinity];
-    for (const value of axis.values) {
-      if (!isShown(value, logarithmic)) continue;
-      from = Math.min(from, value);
-      to = Math.max(to, value);
-    }
-    if (from > to) [from, to] = logarithmic ? [1, 10] : [0, 1];
-    if (logarithmic) return new Scale(from / 1.3, to * 1.3, true, begin, end);
-    const edge = (to - from) * 0.03 || 1;
-    return new Scale(Math.min(0, from) - edge, to + edge, false, begin, end);
+    const { scale, linear } = this.scene!;
+    const values = [axis.values, axis.low ?? [], axis.high ?? []].flatMap((one) => Array.from(one));
+    return Scale.of(values, { kind: scale, linear, whole: axis.whole, begin, end });
   }
 
   private drawAxes(scene: ScatterScene, x: Scale, y: Scale, width: number, height: number): void {
@@ -138,19 +115,71 @@ export class Scatter {
     this.context.stroke();
   }
 
+  /** Draws lines, which are curves on a scale that is not linear, within the axes. */
+  private drawGuides({ guides = [], text }: ScatterScene, width: number, height: number): void {
+    const { context } = this;
+    const { x, y } = this.scales!;
+    context.save();
+    context.beginPath();
+    context.rect(LEFT, MARGIN, width - MARGIN - LEFT, height - BOTTOM - MARGIN);
+    context.clip();
+    context.strokeStyle = text;
+    context.lineWidth = 1;
+    for (const { slope, dashes } of guides) {
+      context.setLineDash(dashes);
+      context.beginPath();
+      for (let at = LEFT; at <= width; at += 2) {
+        context.lineTo(at, y.at(slope * x.valueAt(at)));
+      }
+      context.stroke();
+    }
+    context.restore();
+  }
+
+  private drawIntervals(i: number, colour: string): void {
+    const place = this.place(i);
+    if (!place) return;
+    const { scene, scales } = this;
+    const [x, y] = place;
+    this.context.strokeStyle = colour;
+    this.context.lineWidth = 1;
+    const ends = (axis: Axis, scale: Scale) => [axis.low?.[i], axis.high?.[i]]
+      .map((end) => (end !== undefined && isShown(end, scene!.scale) ? scale.at(end) : NaN));
+    const [left, right] = ends(scene!.x, scales!.x);
+    const [bottom, top] = ends(scene!.y, scales!.y);
+    this.line(left!, y, right!, y);
+    this.line(x, bottom!, x, top!);
+    for (const end of [left!, right!]) this.line(end, y - CAP, end, y + CAP);
+    for (const end of [bottom!, top!]) this.line(x - CAP, end, x + CAP, end);
+  }
+
   /** Returns the place of a point in CSS pixels, or null if it is not on the axes. */
   place(i: number): [number, number] | null {
     const { scene, scales } = this;
     const [x, y] = [scene!.x.values[i]!, scene!.y.values[i]!];
-    if (!isShown(x, scene!.logarithmic) || !isShown(y, scene!.logarithmic)) return null;
+    if (!isShown(x, scene!.scale) || !isShown(y, scene!.scale)) return null;
     return [scales!.x.at(x), scales!.y.at(y)];
   }
 
-  private point(i: number, size: number, colour: string): void {
+  private point(i: number, size: number, colour: string, shape: Shape = "square"): void {
     const place = this.place(i);
     if (!place) return;
-    this.context.fillStyle = colour;
-    this.context.fillRect(place[0] - size / 2, place[1] - size / 2, size, size);
+    const { context } = this;
+    const [x, y] = place;
+    if (shape === "ring") this.ring(i, size, colour);
+    context.fillStyle = colour;
+    if (shape === "square") context.fillRect(x - size / 2, y - size / 2, size, size);
+    if (shape === "cross") {
+      context.strokeStyle = colour;
+      context.lineWidth = 2;
+      this.line(x - size, y - size, x + size, y + size);
+      this.line(x - size, y + size, x + size, y - size);
+    }
+    if (shape === "disc") {
+      context.beginPath();
+      context.arc(x, y, size, 0, 2 * Math.PI);
+      context.fill();
+    }
   }
   private ring(i: number, radius: number, colour: string): void {
     const place = this.place(i);

@@ -12,7 +12,7 @@ import { DATA_KEYS, hasAny, type Context } from "./view.js";
 const KINDS = {
   tree: "call tree", combined: "exact calls and true times", compare: "comparison",
   tprof: "ticks by process, thread and module", heap: "heap dump",
-  timeline: "when threads ran",
+  timeline: "when threads ran", optimize: "predicted against observed benefits",
 };
 const HOTTEST = 5;
 
@@ -60,6 +60,7 @@ export class Summary {
   }
 
   update(changed: Changed | null): void {
+    if (this.context.model.programs) return;   // nothing is summed up
     if (hasAny(changed, DATA_KEYS)) {
       this.drawTotal();
       this.drawHottest();

@@ -19,7 +19,7 @@ const MODULES = ["data", "tree", "names", "expression", "filter", "derive", "met
                  "search", "statistics", "format", "link", "state", "order", "model", "columns",
                  "timeline", "time_canvas", "regroup", "squarify", "heap", "words", "locks",
                  "stretches", "stretch_filter", "stretch_sums", "stretch_pixels",
-                 "stretch_selection", "selection_bar", "strips"];
+                 "stretch_selection", "selection_bar", "strips", "scale", "optimized"];
 const OUTSIDE = { columns: "", time_canvas: "", selection_bar: "timeline", strips: "timeline" };
 const pathOf = (name) => join(here, "..", "src", OUTSIDE[name] ?? "model", `${name}.ts`);
 await build({
@@ -792,6 +792,69 @@ test("locks: what JLM computes, and who waits for whom", () => {
   assert.deepEqual(view.pairsOf(locks).map((one) => [one.time_ns, one.lock]), [[9, 0], [5, 2], [3, 0]]);
   assert.deepEqual(view.pairsOf(locks, 2).map((one) => one.time_ns), [5]);
   assert.deepEqual(view.pairsOf(locks, 1), []);
+});
+
+test("scales: places, values and ticks", () => {
+  const scale = (kind, values, more = {}) =>
+    view.Scale.of(values, { kind, whole: false, begin: 80, end: 780, ...more });
+  for (const one of [scale("linear", [-3, 8]), scale("logarithmic", [0.5, 3e6, -1, NaN]),
+                     scale("symmetric", [-400, 7, 90000], { linear: 1 })]) {
+    for (let place = 80; place <= 780; place += 100) near(one.at(one.valueAt(place)), place, "place");
+    const ticks = one.ticks();
+    assert.ok(ticks.length >= 2 && ticks.length <= 15, String(ticks));
+    assert.deepEqual(ticks, ticks.toSorted((a, b) => a - b));
+    for (const tick of ticks) assert.ok(one.at(tick) >= 80 && one.at(tick) <= 780);
+  }
+  assert.deepEqual(scale("symmetric", [-400, 7, 90000], { linear: 1 }).ticks(),
+                   [-100, -10, -1, 0, 1, 10, 100, 1000, 10000, 100000]);
+  assert.deepEqual(scale("linear", [1, 2], { whole: true }).ticks(), [0, 1, 2]);
+  const some = scale("linear", [-1, 1]).ticks();
+  assert.ok(some.every((tick) => !Object.is(tick, -0)));
+  assert.ok(scale("linear", [5]).at(0) < scale("linear", [5]).at(5), "0 is on the axis");
+  // A line through 0 stays straight where both axes are linear up to the same value.
+  const axes = [scale("symmetric", [300], { linear: 100 }), scale("symmetric", [9e4], { linear: 100 })];
+  for (const x of [20, 100, 250]) {
+    const [a, b] = axes.map((one) => one.at(x) - one.at(0));
+    near(a / b, (axes[0].at(1) - axes[0].at(0)) / (axes[1].at(1) - axes[1].at(0)), "slope");
+  }
+});
+
+test("scales: values that span decades", () => {
+  assert.equal(view.linearPart([]), 0);
+  assert.equal(view.linearPart([0, NaN]), 0);
+  assert.equal(view.linearPart([3, 100]), 0);
+  assert.equal(view.linearPart([3, -400, 0]), 1);
+  assert.equal(view.linearPart([250, 131072, NaN]), 100);
+});
+
+test("optimize: benefits, runs, figures, titles", () => {
+  const guard = { figure: "CPU time", benefit: 0, low: -0.05, high: 0, unit: "s", guard: true };
+  const of = (predictions, observed) => view.benefitOf({ predictions, observed });
+  const faults = { figure: "page faults", benefit: 500, low: 500, high: 500, unit: "", guard: false };
+  assert.equal(of([guard], []), null);
+  assert.deepEqual(of([guard, faults], [{ ...guard, runs: 4 }]),
+                   { figure: "page faults", unit: "", runs: 0, observed: null,
+                     predicted: { value: 500, low: 500, high: 500 } });
+  const pauses = { figure: "pauses", benefit: 0.25, low: null, high: 0.5, unit: "s", guard: false };
+  assert.deepEqual(of([pauses], [{ figure: "pauses", benefit: -0.5, low: -1, high: 1, runs: 7 }]),
+                   { figure: "pauses", unit: "ns", runs: 7, observed: { value: -5e8, low: -1e9, high: 1e9 },
+                     predicted: { value: 2.5e8, low: NaN, high: 5e8 } });
+  const run = (kind, applied, left) => view.runKindOf({ kind, applied, left_out: left });
+  assert.deepEqual([run("measured", [], []), run("trial", ["a"], []), run("trial", ["a"], ["b"]),
+                    run("trial", [], ["b"]), run("plain", [], [])],
+                   ["measured", "with", "some", "without", "validated"]);
+  const runs = [{ number: 1, figures: [{ name: "pauses", value: 2, unit: "s" }] },
+                { number: 2, figures: [] },
+                { number: 3, figures: [{ name: "faults", value: 9, unit: "" },
+                                       { name: "pauses", value: null, unit: "s" }] }];
+  const figures = view.figuresOf({ runs });
+  assert.deepEqual(figures.map(({ name, unit }) => [name, unit]), [["pauses", "ns"], ["faults", ""]]);
+  assert.deepEqual(figures.map((one) => one.runs.map(({ number }) => number)), [[1, 3], [3]]);
+  assert.deepEqual(Array.from(figures[0].values), [2e9, NaN]);
+  const program = (name, words) => ({ name, arguments: words });
+  assert.deepEqual(view.programTitles([program("a", "1"), program("b", "1"), program("b", "2"),
+                                       program("c", ""), program("c", "")]),
+                   ["a", "b (1)", "b (2)", "c () 4", "c () 5"]);
 });
 
 test("link: a page begins with its first tab", () => {

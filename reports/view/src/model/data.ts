@@ -110,7 +110,7 @@ export interface HeapInfo {
 
 export interface Header {
   title: string;
-  kind: "tree" | "combined" | "compare" | "tprof" | "heap" | "timeline";
+  kind: "tree" | "combined" | "compare" | "tprof" | "heap" | "timeline" | "optimize";
   facts: [string, string][];
   losses: string[];
   notes: string[];
@@ -125,6 +125,7 @@ export interface Header {
   heap?: HeapInfo;
   locks?: Section;   // JSON: model/locks.ts
   stretches?: StretchesInfo;
+  optimized?: Section;   // JSON: model/optimized.ts
 }
 
 const MAGIC = 0x3156504a;  // 'J','P','V','1'

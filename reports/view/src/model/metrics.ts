@@ -66,7 +66,9 @@ export function readTree(file: DataFile): { tree: Tree; quantities: ProfileQuant
     });
   }
   const tree: Tree = new Tree({
-    parent: file.u32(first.parent!), method: file.u32(first.method!), type: file.u8(first.type!),
+    parent: first.parent ? file.u32(first.parent) : new Uint32Array(0),
+    method: first.method ? file.u32(first.method) : new Uint32Array(0),
+    type: first.type ? file.u8(first.type) : new Uint8Array(0),
     thread: first.thread ? file.u32(first.thread) : null, selfs, errors,
     ...(first.labels && first.joined
       ? { labels: file.text(first.labels).split("\n"), joined: file.f64(first.joined) } : {}),

@@ -14,6 +14,7 @@ import { formatPercent, formatValue } from "./format.js";
 import { readGroups, withLabel, type Groups } from "./heap.js";
 import { readLocks, type Locks } from "./locks.js";
 import { learnFrameKinds, Names, type Parts } from "./names.js";
+import { readOptimized, type Program } from "./optimized.js";
 import { mappingOf, regrouped, type Mapping, type Regrouped } from "./regroup.js";
 import { search, type Matches } from "./search.js";
 import { Stretches } from "./stretches.js";
@@ -41,6 +42,7 @@ export class Model {
   readonly base: Tree;
   readonly groups: Groups[];   // of a heap dump
   readonly locks: Locks | null;
+  readonly programs: Program[] | null;   // of jprof optimize
   readonly words: Words;
   readonly problems: Problems = { search: "", filter: "", metrics: [] };
   private readonly allThreads: number;
@@ -54,6 +56,7 @@ export class Model {
     this.names.learn(this.base);
     this.groups = (this.header.heap?.groups ?? []).map((info) => readGroups(file, info));
     this.locks = readLocks(file);
+    this.programs = readOptimized(file);
     this.words = wordsOf(this.header.kind);
     const classes = this.groups.find(({ by }) => by === "class");
     if (classes) this.names.learnClasses(classes.names);

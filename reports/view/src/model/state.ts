@@ -4,7 +4,7 @@ import type { NameForm } from "./names.js";
 
 /** All tabs, from left to right. A page has those that tabs/tabs.ts lists for its data. */
 export const VIEWS = ["treemap", "locks", "flame", "tree", "classes", "groups", "suspects", "methods",
-                      "contexts", "plot", "time", "timeline"] as const;
+                      "contexts", "plot", "time", "timeline", "directives"] as const;
 export type ViewName = typeof VIEWS[number];
 
 export interface State {
@@ -35,6 +35,7 @@ export interface State {
   only: string;                          // which stretches are selected
   sets: [string, string][];              // name, selection of stretches
   ratios: [string, string][];            // computed metrics of stretches
+  program: string;                       // of jprof optimize, by its title, or "" for the first one
   theme: "" | "light" | "dark";
 }
 
@@ -42,7 +43,7 @@ export const INITIAL: State = {
   view: "", measure: "", layout: "calls", order: "heavy", grow: "down", colour: "",
   names: "full", collapse: [], hide: [], merge: false, row: -1, method: -1, zoom: -1, search: "",
   package: "", thread: "", filter: "", min: 0, metrics: [], filters: [], marked: [], x: "", y: "", logarithmic: true,
-  only: "", sets: [], ratios: [], theme: "",
+  only: "", sets: [], ratios: [], program: "", theme: "",
 };
 
 export type Changed = ReadonlySet<keyof State>;

@@ -6,6 +6,7 @@ import type { ViewName } from "../model/state.js";
 import type { Context, View } from "../view.js";
 import { ClassesView } from "./view_classes.js";
 import { ContextsView } from "./view_contexts.js";
+import { DirectivesView } from "./view_directives.js";
 import { FlameView } from "./view_flame.js";
 import { GroupsView } from "./view_groups.js";
 import { LocksView } from "./view_locks.js";
@@ -23,7 +24,7 @@ interface Tab {
 }
 
 const isHeap = ({ header }: Model) => header.heap !== undefined;
-const hasTree = ({ header }: Model) => header.kind !== "timeline";
+const hasTree = ({ header: { kind } }: Model) => kind !== "timeline" && kind !== "optimize";
 const hasCalls = (model: Model) => hasTree(model) && !isHeap(model);
 const hasObjects = ({ locks, base }: Model) => locks === null && base.type.includes(CLASS);
 
@@ -40,4 +41,5 @@ export const TABS: Record<ViewName, Tab> = {
   plot: { make: PlotView, isIn: hasCalls },
   time: { make: TimeView, isIn: ({ header }) => header.timeline !== undefined },
   timeline: { make: TimelineView, isIn: ({ header }) => header.stretches !== undefined },
+  directives: { make: DirectivesView, isIn: ({ programs }) => programs !== null },
 };

@@ -1,14 +1,14 @@
 // Shows the locks of a program: the table of JLM, who waits for whom, and contradicting orders.
 
-import { sortAfterClick, sortIds, widthOf, type Sort, type ValueColumn } from "../columns.js";
+import type { ValueColumn } from "../columns.js";
 import { button, el } from "../dom.js";
+import { ItemTable, number, words } from "../item_table.js";
 import { formatPercent, formatValue } from "../model/format.js";
 import {
   meanHold, missPercent, pairsOf, utilisation,
   type Lock, type LockCycle, type LockOrder, type Locks, type Pair,
 } from "../model/locks.js";
 import type { Changed } from "../model/state.js";
-import { Table, type TableEvents } from "../table.js";
 import { hasAny, type Context, type Legend, type View } from "../view.js";
 
 const FRAMES = 12;          // of a context in a table
@@ -18,47 +18,6 @@ const UNKNOWN = "an unknown owner";
 const whole = (value: number) => formatValue(value, "", true);
 const percent = (value: number) => (Number.isFinite(value) ? value.toFixed(1) : "");
 const time = (value: number) => (value > 0 ? formatValue(value, "ns") : "");
-
-/** A table whose rows are items of a list, and which sorts itself. */
-class ItemTable<T> {
-  readonly table: Table;
-  private items: T[] = [];
-  private columns: ValueColumn[] = [];
-
-  constructor(label: string, events: Pick<TableEvents, "select">,
-              private readonly made: (items: T[]) => ValueColumn[],
-              private sort: Sort) {
-    this.table = new Table("grid", label, {
-      ...events,
-      sort: (key) => {
-        const isText = this.columns.find((one) => one.key === key)!.value === null;
-        this.sort = sortAfterClick(this.sort, key, isText);
-        this.list();
-      },
-    });
-  }
-  show(items: T[]): void {
-    this.items = items;
-    this.columns = this.made(items);
-    this.table.setColumns(this.columns);
-    this.list();
-  }
-  private list(): void {
-    const column = this.columns.find((one) => one.key === this.sort.key)!;
-    this.table.setSorted(column.key, this.sort.down);
-    this.table.setRows(sortIds(Uint32Array.from(this.items.keys()), column, this.sort.down));
-  }
-}
-
-function number<T>(items: T[], title: string, help: string, value: (one: T) => number,
-                   text: (value: number) => string, least = 5.5): ValueColumn {
-  return { key: title, title, help, width: widthOf(title, least),
-           value: Float64Array.from(items, value), text: (i) => text(value(items[i]!)) };
-}
-function words<T>(items: T[], title: string, help: string, text: (one: T) => string,
-                  width = "minmax(16em, 1fr)"): ValueColumn {
-  return { key: title, title, help, width, name: true, value: null, text: (i) => text(items[i]!) };
-}
 
 export class LocksView implements View {
   private readonly locks: Locks;

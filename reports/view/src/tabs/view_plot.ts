@@ -3,7 +3,8 @@
 import { button, el, methodName, pair, select } from "../dom.js";
 import { formatValue } from "../model/format.js";
 import type { MethodTable } from "../model/methods.js";
-import { isShown, Scatter, type Axis } from "../scatter.js";
+import { isShown } from "../model/scale.js";
+import { Scatter, type Axis } from "../scatter.js";
 import { correlation } from "../model/statistics.js";
 import type { Changed } from "../model/state.js";
 import { DATA_KEYS, hasAny, type Context, type Legend, type View } from "../view.js";
@@ -102,7 +103,7 @@ export class PlotView implements View {
     const [point, match, pale] = [colour("--accent"), colour("--match"), colour("--pale")];
     const { matches } = model;
     this.plot.scene = {
-      x, y, logarithmic: state.logarithmic,
+      x, y, scale: state.logarithmic ? "logarithmic" : "linear",
       colourOf: (i) => (!matches ? point : matches.methods[this.methods.ids[i]!] ? match : pale),
       selected: state.method < 0 ? -1 : this.methods.entryOf(state.method),
       marked: new Set(state.marked.map((one) => this.methods.entryOf(one)).filter((i) => i >= 0)),
@@ -115,7 +116,7 @@ export class PlotView implements View {
   private showCorrelation(x: Axis, y: Axis, logarithmic: boolean): void {
     const text = (r: number) => (Number.isNaN(r) ? "not defined" : r.toFixed(3));
     const plain = correlation(x.values, y.values);
-    const log = (axis: Axis) => axis.values.map((v) => (isShown(v, true) ? Math.log(v) : NaN));
+    const log = (axis: Axis) => axis.values.map((v) => (isShown(v, "logarithmic") ? Math.log(v) : NaN));
     const logs = correlation(log(x), log(y));
     this.result.replaceChildren("Each point is a method: click to select it, drag to mark several. "
       + "Correlation: Pearson's r = ", el("b", {}, text(plain.r)),

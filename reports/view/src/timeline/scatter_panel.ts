@@ -1,7 +1,7 @@
 // Plots two metrics of the selected stretches, with Pearson's correlation.
 
 import { el, select } from "../dom.js";
-import { isShown, Scatter, type Axis } from "../scatter.js";
+import { Scatter, type Axis } from "../scatter.js";
 import { formatValue } from "../model/format.js";
 import { correlation } from "../model/statistics.js";
 import type { StretchSelection } from "../model/stretch_selection.js";
@@ -48,7 +48,8 @@ export class ScatterPanel {
     const colour = (name: string) => style.getPropertyValue(name).trim();
     const accent = colour("--accent");
     this.plot.scene = {
-      x: axis(x), y: axis(y), logarithmic, colourOf: () => accent, selected: -1,
+      x: axis(x), y: axis(y), scale: logarithmic ? "logarithmic" : "linear",
+      colourOf: () => accent, selected: -1,
       marked: new Set(), text: colour("--text"), line: colour("--line"), accent: colour("--more"),
     };
     this.plot.canvas.setAttribute("aria-label", `Stretches: ${y.name} against ${x.name}`);
@@ -110,8 +111,8 @@ export class ScatterPanel {
                         isX: boolean): string | null {
     let [low, high] = [Infinity, -Infinity];
     for (let i = 0; i < values.length; ++i) {
-      const place = isShown(values[i]!, this.logarithmic) && this.plot.place(i)?.[isX ? 0 : 1];
-      if (typeof place !== "number" || place < Math.min(a, b) || place > Math.max(a, b)) continue;
+      const place = this.plot.place(i)?.[isX ? 0 : 1];
+      if (place === undefined || place < Math.min(a, b) || place > Math.max(a, b)) continue;
       low = Math.min(low, values[i]!);
       high = Math.max(high, values[i]!);
     }
