@@ -193,7 +193,7 @@ TEST_F(StoreTest, RefusesWhatItCannotUse) {
   EXPECT_NE(OpenError().find("version 99 of a newer jprof"), std::string::npos) << OpenError();
   std::filesystem::remove(File());
   Sql("CREATE TABLE other (x)");
-  EXPECT_NE(OpenError().find("of another program"), std::string::npos) << OpenError();
+  EXPECT_NE(OpenError().find("belongs to another program"), std::string::npos) << OpenError();
   Write("this is a text of more than a few bytes, and no database at all: " +
         std::string(900, 'x'));
   EXPECT_NE(OpenError().find("not a database; move it away"), std::string::npos) << OpenError();
