@@ -95,6 +95,7 @@ bool TracedThread::EnterCache() {
   const uint64_t entry = Translated(original, false);
   if (entry == 0) return false;
   SetRingWindow();
+  drained_ns_ = static_cast<uint64_t>(MonotonicNanos());  // after a system call that waited
   registers_.set_pc(entry);
   ResumeInCache();
   return true;

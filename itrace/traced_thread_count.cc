@@ -53,7 +53,7 @@ void TracedThread::Drain() {
     if (HasValue(exit.type)) {
       value = ReadAt<uint64_t>(entry);
       entry += kLongEntry - kShortEntry;
-      time += 2 * step;
+      time += step;
     }
     time += step;
     pending_ += exit.executed;

@@ -116,6 +116,10 @@ Action ItraceCommand(CommandLine line, const Command& command) {
   line.Flag("--no-records", r.no_records, "Record no branches, only count: faster");
   line.Flag("--memory", r.memory,
             "Record the address of each load and store, for jprof report memory");
+  line.Flag("--sites", r.sites,
+            "With --memory: also log where the memory was allocated. The library that is preloaded "
+            "for that is in the trace: about 35,000 references of its own, and 4,000 at each "
+            "allocation of at least 128 KiB");
   line.Option("-o,--output", r.out, "DIR", "The trace's directory (NAME.itrace)");
   line.Group("Where it begins and ends");
   line.Option("--function", r.function, "NAME",

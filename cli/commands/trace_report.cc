@@ -125,6 +125,10 @@ void AddArcOptions(CommandLine line, reports::Options& options) {
   line.Option("--function", options.function, "TEXT",
               "Only functions whose names contain this, their callers and callees");
   line.Option("--tid", options.tid, "TID", "Only the thread with this number");
+  line.Option("--by", options.by, "function|site",
+              "Of references to memory: by function, or by where the memory was allocated "
+              "(default: both; CSV: function)")
+      .OneOf({"function", "site"});
   line.Flag("--listing", options.listing,
             "Instructions of the hottest functions, with how often each was executed");
   line.Group(CommandLine::kOptions);

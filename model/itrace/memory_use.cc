@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <utility>
 
 #include "common/flat_map.h"
 #include "cpo/model/tlb.h"
+#include "model/itrace/memory_places.h"
 #include "profile/files/printable_text.h"
 #include "profile/log/memory_log.h"
 
@@ -13,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kFunctionShift = 42;  // a line's number has so many bits
+constexpr int kRowShift = 42;  // a line's number has so many bits
 constexpr int kReuseShifts[] = {kLineShift, cpo::kSmallShift, cpo::kLargeShift};
 constexpr size_t kReuseUnits = size_t{1} << 16;  // measured exactly up to so many pieces
 
@@ -21,13 +24,12 @@ fs::path MemoryPath(const ArcRecording& arcs) {
   return fs::path(arcs.directory) / profile::kMemoryFile;
 }
 
-// Counts how many different pieces each function refers to.
+// Knows which pieces of memory each row has referred to.
 class Touched {
  public:
-  // Returns whether the function refers to the piece for the first time; 0 stands for all.
-  bool Add(uint32_t function, uint64_t piece) {
-    const uint64_t key = piece ^ uint64_t { function } << kFunctionShift;
-    uint32_t& value = seen_[key];
+  // Returns whether the row refers to the piece for the first time.
+  bool Add(uint32_t row, uint64_t piece) {
+    uint32_t& value = seen_[piece ^ uint64_t{row} << kRowShift];
     const bool is_new = value == FlatMap::kNone;
     if (is_new) value = 1;
     return is_new;
@@ -37,9 +39,47 @@ class Touched {
   FlatMap seen_;
 };
 
+class Rows {
+ public:
+  void Count(uint32_t row, const profile::MemoryReference& reference) {
+    if (row >= sums_.size()) sums_.resize(row + 1);
+    MemorySums& sums = sums_[row];
+    ++sums.references;
+    if (reference.access != profile::MemoryAccess::kStore) ++sums.loads;
+    if (reference.access != profile::MemoryAccess::kLoad) ++sums.stores;
+  }
+  void Touch(uint32_t row, uint64_t line, cpo::TlbHit hit) {
+    MemorySums& sums = sums_[row];
+    sums.lines += lines_.Add(row, line) ? 1 : 0;
+    sums.pages += pages_.Add(row, PageOf(line)) ? 1 : 0;
+    sums.first_misses += hit != cpo::TlbHit::kFirst ? 1 : 0;
+    sums.walks += hit == cpo::TlbHit::kNone ? 1 : 0;
+  }
+  static uint64_t PageOf(uint64_t line) { return line >> (cpo::kSmallShift - kLineShift); }
+
+  // Returns the rows from `first` on that have references, as Row{number - first, sums}, those with
+  // the most first.
+  template <typename Row>
+  std::vector<Row> From(uint32_t first) const {
+    std::vector<Row> rows;
+    for (uint32_t i = first; i < sums_.size(); ++i) {
+      if (sums_[i].references != 0) rows.push_back({i - first, sums_[i]});
+    }
+    std::ranges::stable_sort(rows, std::greater(),
+                             [](const Row& row) { return row.sums.references; });
+    return rows;
+  }
+  MemorySums Of(uint32_t row) const { return row < sums_.size() ? sums_[row] : MemorySums(); }
+
+ private:
+  std::vector<MemorySums> sums_;
+  Touched lines_, pages_;
+};
+
 class Summing {
  public:
-  explicit Summing(ArcCode& code) : code_(code), use_{.tlb = cpo::ThisTlb()}, tlb_(use_.tlb) {
+  Summing(ArcCode& code, const MemoryPlaces& places)
+      : code_(code), places_(places), use_{.tlb = cpo::ThisTlb()}, tlb_(use_.tlb) {
     for (const int shift : kReuseShifts)
       use_.reuse.push_back({shift, cpo::SampledReuse(cpo::Sampling::FixedSize(kReuseUnits))});
   }
@@ -47,51 +87,38 @@ class Summing {
   void Add(const profile::MemoryReference& reference) {
     const uint32_t function =
         code_.At(reference.pid, reference.code, reference.time_ns).function + 1;
-    if (function >= sums_.size()) sums_.resize(function + 1);
-    Count(sums_[0], reference);
-    Count(sums_[function], reference);
+    functions_.Count(0, reference);
+    functions_.Count(function, reference);
+    const bool has_places = !places_.empty();
+    const uint32_t group =
+        has_places ? places_.At(reference.pid, reference.address, reference.time_ns) : 0;
+    if (has_places) groups_.Count(group, reference);
     const uint64_t end = reference.address + std::max<uint64_t>(reference.bytes, 1);
-    for (uint64_t line = reference.address >> kLineShift; line <= (end - 1) >> kLineShift; ++line)
-      Touch(function, line);
+    for (uint64_t line = reference.address >> kLineShift; line <= (end - 1) >> kLineShift; ++line) {
+      const cpo::TlbHit hit = tlb_.Touch(Rows::PageOf(line), false);
+      functions_.Touch(0, line, hit);
+      functions_.Touch(function, line, hit);
+      if (has_places) groups_.Touch(group, line, hit);
+      for (ReuseOfUnits& reuse : use_.reuse)
+        reuse.distances.Touch(line >> (reuse.shift - kLineShift));
+    }
   }
 
   MemoryUse Take() {
-    use_.all = sums_[0];
-    for (uint32_t i = 1; i < sums_.size(); ++i) {
-      if (sums_[i].references != 0) use_.functions.push_back({i - 1, sums_[i]});
-    }
-    std::ranges::stable_sort(use_.functions, std::greater(),
-                             [](const FunctionMemory& one) { return one.sums.references; });
+    use_.all = functions_.Of(0);
+    use_.functions = functions_.From<FunctionMemory>(1);
+    use_.sites = groups_.From<GroupMemory>(0);
+    use_.groups = places_.groups();
     return std::move(use_);
   }
 
  private:
-  static void Count(MemorySums& sums, const profile::MemoryReference& reference) {
-    ++sums.references;
-    if (reference.access != profile::MemoryAccess::kStore) ++sums.loads;
-    if (reference.access != profile::MemoryAccess::kLoad) ++sums.stores;
-  }
-
-  void Touch(uint32_t function, uint64_t line) {
-    const uint64_t page = line >> (cpo::kSmallShift - kLineShift);
-    for (const uint32_t of : {uint32_t{0}, function}) {
-      sums_[of].lines += lines_.Add(of, line) ? 1 : 0;
-      sums_[of].pages += pages_.Add(of, page) ? 1 : 0;
-    }
-    const cpo::TlbHit hit = tlb_.Touch(page, false);
-    for (const uint32_t of : {uint32_t{0}, function}) {
-      sums_[of].first_misses += hit != cpo::TlbHit::kFirst ? 1 : 0;
-      sums_[of].walks += hit == cpo::TlbHit::kNone ? 1 : 0;
-    }
-    for (ReuseOfUnits& reuse : use_.reuse)
-      reuse.distances.Touch(line >> (reuse.shift - kLineShift));
-  }
-
   ArcCode& code_;
+  const MemoryPlaces& places_;
   MemoryUse use_;
   cpo::DataTlb tlb_;
-  std::vector<MemorySums> sums_ = std::vector<MemorySums>(1);  // of all, then by function
-  Touched lines_, pages_;
+  Rows functions_;  // the first is all of them
+  Rows groups_;     // of places_
 };
 
 }  // namespace
@@ -109,11 +136,14 @@ Result<MemoryUse> LoadMemoryUse(ArcRecording& arcs, std::optional<uint32_t> tid)
   }
   const auto log = profile::MemoryLog::Read(MemoryPath(arcs).string());
   if (!log) return std::unexpected(log.error());
-  Summing summing(*arcs.code);
+  std::vector<std::string> losses;
+  const MemoryPlaces places(arcs.directory, losses);
+  Summing summing(*arcs.code, places);
   log->ForEach([&](const profile::MemoryReference& reference) {
     if (!tid || reference.tid == *tid) summing.Add(reference);
   });
   MemoryUse use = summing.Take();
+  use.site_losses = std::move(losses);
   for (const std::string& damage : log->damages())
     use.losses.push_back("damaged: " + profile::CleanText(damage));
   return use;

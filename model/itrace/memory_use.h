@@ -1,5 +1,5 @@
-// Sums up the references to memory of an instruction trace: by function, and by how far apart two
-// references to the same piece of memory are.
+// Sums up the references to memory of an instruction trace: by function, by what the memory is, and
+// by how far apart two references to the same piece of memory are.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace jprof::model {
 
 inline constexpr int kLineShift = 6;  // of a cache line, 64 bytes
 
-// Sums up the references of a function, or of all.
+// Sums up the references of a function, to a group of memory, or all.
 struct MemorySums {
   uint64_t references = 0;
   uint64_t loads = 0, stores = 0;        // a modification is both
@@ -27,6 +27,18 @@ struct MemorySums {
 
 struct FunctionMemory {
   uint32_t function = 0;  // in ArcCode::functions
+  MemorySums sums;
+};
+
+// Describes memory that belongs together, such as all blocks that were allocated at one site.
+struct MemoryGroup {
+  std::string kind;  // that of the log (docs/OPTIMISE.md), or "unknown"
+  std::string key;   // the same in every run of the program
+  std::string name;  // for people: of a site the functions that called, innermost first
+};
+
+struct GroupMemory {
+  uint32_t group = 0;  // in MemoryUse::groups
   MemorySums sums;
 };
 
@@ -40,9 +52,14 @@ struct ReuseOfUnits {
 struct MemoryUse {
   MemorySums all;
   std::vector<FunctionMemory> functions;  // the most references first
-  std::vector<ReuseOfUnits> reuse;        // of lines, pages of 4 KiB and pages of 2 MiB
+  // Those with references, the most first. Empty if the trace does not know where memory was
+  // allocated. The rows together have all references; one is of the group of its first byte.
+  std::vector<GroupMemory> sites;
+  std::vector<MemoryGroup> groups;
+  std::vector<ReuseOfUnits> reuse;  // of lines, pages of 4 KiB and pages of 2 MiB
   cpo::TlbGeometry tlb;
   std::vector<std::string> losses;
+  std::vector<std::string> site_losses;  // why references are in the group of what is not known
 };
 
 // Returns whether the trace has references to memory.

@@ -11,6 +11,7 @@ namespace {
 
 constexpr size_t kLongestReference = 5 * kLongestLeb;
 constexpr uint64_t kMemoryPerByteOfLog = 2;         // for the file and, while it is read, a copy
+constexpr uint64_t kMostNanos = 1'000'000;          // of a packet
 constexpr uint64_t kMostBytes = uint64_t{1} << 47;  // half of the address space
 constexpr uint64_t kMostAccess = static_cast<uint64_t>(MemoryAccess::kModify);
 
@@ -67,7 +68,8 @@ Result<void> MemoryWriter::Open(const std::string& path, const LogHeader& header
 
 void MemoryWriter::Add(const MemoryReference& reference) {
   auto& pending = packets_.Of(reference.pid, reference.tid);
-  if (reference.begins) packets_.Flush(pending);
+  if (reference.begins || reference.time_ns > pending.packet.begin_ns + kMostNanos)
+    packets_.Flush(pending);
   ReferencingSites& state = pending.state;
   char* out = pending.end;
   if (pending.packet.records == 0) {

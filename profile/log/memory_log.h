@@ -14,7 +14,8 @@
 //   (signed);
 // - the length in bytes, if it has one of its own.
 //
-// The times of the records are interpolated between those of the packet.
+// The times of the records are interpolated between those of the packet, which lasts a millisecond
+// at most.
 #pragma once
 
 #include <cstdint>

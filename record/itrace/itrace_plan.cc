@@ -15,6 +15,7 @@
 #include "record/place/profile_place.h"
 #include "record/run/installation.h"
 #include "record/run/no_process.h"
+#include "record/run/pages_library.h"
 
 namespace jprof::record {
 namespace {
@@ -41,6 +42,9 @@ Result<void> CheckItrace(const ItraceRequest& r, const std::vector<std::string>&
     return WrongUse("--not-taken and --no-records exclude each other");
   if (r.memory && !itrace::kRecordsMemory)
     return WrongUse("--memory: references to memory are recorded on x86-64 only");
+  if (r.sites && !r.memory) return WrongUse("--sites requires --memory");
+  if (r.sites && r.pid != 0)
+    return WrongUse("--sites excludes -p: only a program that jprof starts loads the library");
   return {};
 }
 
@@ -83,6 +87,17 @@ Result<Launch> ItraceLaunch(const ItraceRequest& request, const std::vector<std:
   const char* tool_options = std::getenv("JAVA_TOOL_OPTIONS");
   return WithAgent(command, *agent, options::ToString(JitLogOptions(plan.jvm, false)),
                    {.tool_options = tool_options != nullptr ? tool_options : ""});
+}
+
+// Has the program log where its memory is, if it can.
+void PlanSites(ItracePlan& plan) {
+  if (auto fits = CheckPagesLibrary(plan.launch->program); !fits) {
+    plan.notes.push_back(fmt::format("the sites of allocations are not recorded: {}: {}",
+                                     plan.launch->program.string(), fits.error().message));
+    return;
+  }
+  plan.sites = true;
+  PreloadPagesLibrary(fs::absolute(plan.out), *plan.launch);
 }
 
 // Plans to attach the agent to a JVM that already runs, so that its code has names.
@@ -136,6 +151,7 @@ Result<ItracePlan> PlanItrace(const ItraceRequest& request,
     auto launch = ItraceLaunch(request, command, plan);
     if (!launch) return std::unexpected(launch.error());
     plan.launch = *std::move(launch);
+    if (request.sites) PlanSites(plan);
   }
   return plan;
 }

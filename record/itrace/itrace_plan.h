@@ -25,6 +25,7 @@ struct ItraceRequest {
   uint64_t instructions = 0;
   bool no_records = false;  // record no branches
   bool memory = false;      // record references to memory
+  bool sites = false;       // log where that memory was allocated
   bool not_taken = false;   // record branches that are not taken
   bool no_pin = false;
   std::string out, agent;
@@ -39,6 +40,7 @@ struct ItracePlan {
   uint32_t pid = 0;             // without a command
   std::filesystem::path agent;  // to attach to the process if it is a JVM; empty if not
   std::filesystem::path jvm;    // where a JVM logs its code; empty if it does not
+  bool sites = false;           // the program loads libjprof-pages.so, whose logs go to `out`
   std::string command;
   std::vector<std::string> notes;
 };

@@ -20,6 +20,7 @@
 #include "record/place/profile_place.h"
 #include "record/run/interruption.h"
 #include "record/run/launcher.h"
+#include "record/run/pages_library.h"
 
 namespace jprof::record {
 namespace {
@@ -132,6 +133,29 @@ class TraceWriter final : public itrace::TraceEvents {
   uint64_t maps_read_ = 0, began_ns_ = 0;
 };
 
+// Keeps of the logs of placements those of the traced process, and notes if there are none.
+void KeepSites(const ItracePlan& plan, uint32_t pid, std::vector<std::string>& notes) {
+  if (!plan.sites) return;
+  std::error_code failed;
+  fs::remove(PagesPlan(plan.out), failed);
+  const std::string own = fmt::format("pages.{}", pid);
+  bool found = false;
+  std::vector<fs::path> others;
+  for (const auto& entry : fs::directory_iterator(plan.out, failed)) {
+    const std::string name = entry.path().filename().string();
+    const bool is_own = name == own || name.starts_with(own + ".");
+    found |= is_own;
+    if (!is_own && name.starts_with("pages.")) others.push_back(entry.path());
+  }
+  for (const fs::path& other : others) fs::remove(other, failed);
+  if (!found) {
+    notes.push_back(
+        fmt::format("the sites of allocations are not recorded: the program did not "
+                    "load {}: is it setuid, or does it clear LD_PRELOAD?",
+                    kPagesLibrary));
+  }
+}
+
 std::string ItracePlatform() {
   utsname name = {};
   uname(&name);
@@ -230,6 +254,10 @@ Result<ItraceSummary> RecordItrace(const ItracePlan& plan,
   TraceWriter writer(plan, progress);
   writer.set_pid(pid);
   if (auto opened = writer.Open(); !opened) return std::unexpected(opened.error());
+  if (plan.sites) {
+    if (auto planned = WritePagesPlan(fs::absolute(plan.out)); !planned)
+      return std::unexpected(planned.error());
+  }
   TprofJvms jvms;
   if (!plan.agent.empty())
     jvms.Attach({.agent = plan.agent, .out = plan.out, .pids = {pid}}, summary.notes);
@@ -258,6 +286,7 @@ Result<ItraceSummary> RecordItrace(const ItracePlan& plan,
   summary.calls = (*tracer)->calls();
   if (program) summary.exit_code = AwaitCommand(*program, **tracer);
   AddNotes(**tracer, plan, summary.notes);
+  KeepSites(plan, pid, summary.notes);
   if (auto closed = writer.Close(); !closed) return std::unexpected(closed.error());
   if (auto written = WriteItraceMeta(plan, summary.engine, summary.notes); !written)
     return std::unexpected(written.error());

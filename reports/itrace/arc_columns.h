@@ -18,16 +18,19 @@ inline constexpr ColumnHelp kArcColumns[] = {
 };
 
 inline constexpr ColumnHelp kMemoryColumns[] = {
-    {"REFS", "references to memory by the function's own instructions"},
+    {"REFS", "references to memory by the function's own instructions, or to the row's memory"},
     {"%", "REFS in percent of all references"},
     {"LOADS", "references that read; one that also writes is in LOADS and in STORES"},
     {"STORES", "references that write"},
-    {"LINES", "different cache lines (64 bytes) that the function referred to"},
+    {"LINES", "different cache lines (64 bytes) of these references"},
     {"PAGES", "different pages (4 KiB): its working set"},
     {"WALKS",
      "references that neither level of a data TLB like this processor's, with pages of 4 KiB, has "
      "a translation for; simulated over all threads together"},
     {"FUNCTION", "the letter of scs, then `module.function` or the Java method"},
+    {"MEMORY",
+     "in the table by site: the functions that allocated it, innermost first, or what it is; "
+     "`not known`: in no log"},
 };
 
 inline constexpr ColumnHelp kArcCallColumns[] = {

@@ -6,6 +6,7 @@
 #include "cpo/model/references.h"
 #include "model/itrace/memory_use.h"
 #include "model/values/statistics.h"
+#include "reports/itrace/memory_curves.h"
 #include "reports/print/screen.h"
 #include "reports/print/units.h"
 #include "reports/quality/head.h"
@@ -15,127 +16,86 @@
 namespace jprof::reports {
 namespace {
 
+constexpr char kBySite[] = "site";
+constexpr char kSites[] = "sites";  // in JSON
+constexpr char kHowToGetSites[] = "jprof itrace --memory --sites -- CMD...";
+
 // Has what the getters of the columns need for a row. `text` lives until the row is written.
 struct MemoryLine {
-  const model::ArcRecording& arcs;
   const model::MemoryUse& use;
-  const model::FunctionMemory& row;
+  const model::MemorySums& sums;
+  const model::ArcFunction* function;  // null in a row of memory
+  const model::MemoryGroup* group;     // null in a row of a function
   const Options& options;
   std::string& text;
-
-  const model::ArcFunction& function() const { return arcs.code->functions()[row.function]; }
 };
 using MemoryColumns = Columns<MemoryLine>;
 
+struct SumColumn {
+  const char* heading;  // of text, which has no column without one
+  int width;
+  const char* key;
+  uint64_t model::MemorySums::*member;
+};
+constexpr SumColumn kSums[] = {
+    {"REFS", 13, "references", &model::MemorySums::references},
+    {"LOADS", 13, "loads", &model::MemorySums::loads},
+    {"STORES", 12, "stores", &model::MemorySums::stores},
+    {"LINES", 10, "lines", &model::MemorySums::lines},
+    {"PAGES", 9, "pages", &model::MemorySums::pages},
+    {nullptr, 0, "first_misses", &model::MemorySums::first_misses},
+    {"WALKS", 11, "walks", &model::MemorySums::walks},
+};
+
+void AddSums(MemoryColumns& columns) {
+  for (const SumColumn& sum : kSums) {
+    const auto get = [member = sum.member](const MemoryLine& line) {
+      return Value::Integer(line.sums.*member);
+    };
+    if (sum.heading != nullptr) columns.Add(kPeople, {sum.heading, sum.width}, get);
+    columns.Add(kCsv | kJson, {sum.key}, get);
+    if (&sum != kSums) continue;
+    columns.Add(kPeople, {"%", 6}, [](const MemoryLine& line) {
+      return Value::Fixed(model::PercentOf(line.sums.references, line.use.all.references), 2);
+    });
+  }
+}
+
 MemoryColumns FunctionColumnsOf(View view) {
   MemoryColumns columns(view);
-  const auto number = [&](const char* heading, int width, const char* key,
-                          uint64_t model::MemorySums::*member) {
-    const auto get = [member](const MemoryLine& line) {
-      return Value::Integer(line.row.sums.*member);
-    };
-    columns.Add(kPeople, {heading, width}, get);
-    columns.Add(kCsv | kJson, {key}, get);
-  };
-  number("REFS", 13, "references", &model::MemorySums::references);
-  columns.Add(kPeople, {"%", 6}, [](const MemoryLine& line) {
-    return Value::Fixed(model::PercentOf(line.row.sums.references, line.use.all.references), 2);
-  });
-  number("LOADS", 13, "loads", &model::MemorySums::loads);
-  number("STORES", 12, "stores", &model::MemorySums::stores);
-  number("LINES", 10, "lines", &model::MemorySums::lines);
-  number("PAGES", 9, "pages", &model::MemorySums::pages);
-  columns.Add(kCsv | kJson, {"first_misses"},
-              [](const MemoryLine& line) { return Value::Integer(line.row.sums.first_misses); });
-  number("WALKS", 11, "walks", &model::MemorySums::walks);
+  AddSums(columns);
   columns.Add(kPeople, {"FUNCTION"}, [](const MemoryLine& line) {
-    line.text = line.function().Marked(line.options.names);
+    line.text = line.function->Marked(line.options.names);
     return Value::Text(line.text);
   });
   columns.Add(kCsv | kJson, {"type"}, [](const MemoryLine& line) {
-    return Value::Text({&line.function().letter, 1});
+    return Value::Text({&line.function->letter, 1});
   });
   columns.Add(kCsv | kJson, {"function"},
-              [](const MemoryLine& line) { return Value::Text(line.function().name); });
+              [](const MemoryLine& line) { return Value::Text(line.function->name); });
   columns.Add(kCsv | kJson, {"module"},
-              [](const MemoryLine& line) { return Value::Text(line.function().module); });
+              [](const MemoryLine& line) { return Value::Text(line.function->module); });
   return columns;
 }
 
-// Returns "1.5 MiB", or "2 MiB" without a fraction.
-std::string SizeText(uint64_t bytes) {
-  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  auto value = static_cast<double>(bytes);
-  size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < std::size(kUnits); ++unit) value /= 1024;
-  return fmt::format("{} {}", Tenths(value).text(), kUnits[unit]);
+MemoryColumns SiteColumnsOf(View view) {
+  MemoryColumns columns(view);
+  AddSums(columns);
+  columns.Add(kPeople, {"MEMORY"},
+              [](const MemoryLine& line) { return Value::Text(line.group->name); });
+  columns.Add(kCsv | kJson, {"kind"},
+              [](const MemoryLine& line) { return Value::Text(line.group->kind); });
+  columns.Add(kCsv | kJson, {"name"},
+              [](const MemoryLine& line) { return Value::Text(line.group->name); });
+  columns.Add(kCsv | kJson, {"key"},
+              [](const MemoryLine& line) { return Value::Text(line.group->key); });
+  return columns;
 }
 
-// Describes a least recently used cache of so many pieces, and what would miss in it.
-struct MissRow {
-  uint64_t pieces = 0, misses = 0;
-};
-
-// Returns the misses of caches of 1, 4, 16, ... pieces, up to the first one that holds all.
-std::vector<MissRow> MissesOf(const model::ReuseOfUnits& reuse) {
-  std::vector<MissRow> rows;
-  const uint64_t first = reuse.distances.histogram().first_references();
-  for (uint64_t pieces = 1; pieces < uint64_t{1} << 40; pieces *= 4) {
-    rows.push_back({pieces, reuse.distances.Misses(pieces)});
-    if (rows.back().misses <= first * reuse.distances.weight()) break;
-  }
-  return rows;
-}
-
-std::string ReuseText(const model::ReuseOfUnits& reuse) {
-  return reuse.shift == model::kLineShift ? "lines of 64 B"
-                                          : "pages of " + SizeText(uint64_t{1} << reuse.shift);
-}
-
-// Prints the curves side by side: what misses in a cache of so many bytes.
-void PrintCurves(const model::MemoryUse& use, Output& out) {
-  for (const model::ReuseOfUnits& reuse : use.reuse) {
-    if (reuse.distances.references() == 0) continue;
-    out.Print("\nmisses of a least recently used cache of {}{}\n", ReuseText(reuse),
-              reuse.distances.weight() > 1
-                  ? fmt::format(", estimated from one in {}", reuse.distances.weight())
-                  : "");
-    for (const MissRow& row : MissesOf(reuse)) {
-      out.Print("{:>12} {:>12} {:>13} {:6.2f} %\n", row.pieces, SizeText(row.pieces << reuse.shift),
-                row.misses, model::PercentOf(row.misses, reuse.distances.references()));
-    }
-  }
-}
-
-void JsonCurves(const model::MemoryUse& use, JsonWriter& json) {
-  json.Key("reuse");
-  json.StartArray();
-  for (const model::ReuseOfUnits& reuse : use.reuse) {
-    json.StartRow();
-    json.Member("bytes", uint64_t{1} << reuse.shift);
-    json.Member("references", reuse.distances.references());
-    json.Member("weight", uint64_t{reuse.distances.weight()});
-    json.Key("misses");
-    json.StartArray();
-    for (const MissRow& row : MissesOf(reuse)) {
-      json.StartRow();
-      json.Member("pieces", row.pieces);
-      json.Member("misses", row.misses);
-      json.EndObject();
-    }
-    json.EndArray();
-    json.Key("distances");
-    json.StartArray();
-    reuse.distances.histogram().ForEach([&](uint64_t least, uint64_t references) {
-      json.StartRow();
-      json.Member("least", least);
-      json.Member("references", references);
-      json.EndObject();
-    });
-    json.EndArray();
-    json.EndObject();
-  }
-  json.EndArray();
+// Returns how to get a table of sites; nothing if they were recorded.
+std::string SitesText(const model::MemoryUse& use) {
+  if (!use.sites.empty() || !use.site_losses.empty()) return {};
+  return std::string("not recorded; record where memory is allocated with: ") + kHowToGetSites;
 }
 
 void PrintMemoryHead(const model::ArcRecording& arcs, const model::MemoryUse& use,
@@ -156,7 +116,8 @@ void PrintMemoryHead(const model::ArcRecording& arcs, const model::MemoryUse& us
                                          SizeText(all.lines << model::kLineShift),
                                          SizeText(all.pages << cpo::kSmallShift))},
                 {"TLB", fmt::format("{}: {} misses of the first level, {} walks of page tables",
-                                    cpo::TextOf(use.tlb), all.first_misses, all.walks)}},
+                                    cpo::TextOf(use.tlb), all.first_misses, all.walks)},
+                {"sites", SitesText(use)}},
       .width = options.width};
   PrintHead(head, quality, out);
   out.Text("\n");
@@ -178,6 +139,7 @@ void JsonMemoryHead(const model::ArcRecording& arcs, const model::MemoryUse& use
   json.Member("first_misses", use.all.first_misses);
   json.Member("walks", use.all.walks);
   json.StringsMember("losses", use.losses);
+  json.StringsMember("site_losses", use.site_losses);
   JsonQuality(quality, json);
 }
 
@@ -190,7 +152,141 @@ Result<void> CheckMemoryOptions(const model::ArcRecording& arcs, const model::Me
         "no function whose name contains '{}' refers to memory; jprof report memory {} lists them",
         options.function, ShellWord(arcs.directory));
   }
+  if (options.by == kBySite && use.sites.empty()) {
+    return WrongUse("{} does not know where memory was allocated; record that with: {}",
+                    arcs.directory, kHowToGetSites);
+  }
   return {};
+}
+
+// Removes the rows that the options hide. Returns how many text has no room for.
+template <typename Row>
+size_t Shorten(std::vector<Row>& rows, const model::MemoryUse& use, const Options& options) {
+  std::erase_if(rows, [&](const Row& row) {
+    return model::PercentOf(row.sums.references, use.all.references) < options.percent();
+  });
+  const size_t most = options.top != 0        ? options.top
+                      : options.fits_screen() ? kScreenRows
+                                              : SIZE_MAX;
+  const size_t more = rows.size() - std::min(rows.size(), most);
+  rows.resize(rows.size() - more);
+  return more;
+}
+
+struct MemoryTables {
+  const model::ArcRecording& arcs;
+  const model::MemoryUse& use;
+  const Options& options;
+  const Quality& quality;
+  size_t more_functions = 0, more_sites = 0;  // that are not shown
+
+  bool has_functions() const { return options.by != kBySite; }
+  // CSV has one table.
+  bool has_sites() const {
+    if (!options.by.empty()) return options.by == kBySite;
+    return !use.sites.empty() && EntryOf(options.format).view != kCsv;
+  }
+  bool has_both() const { return has_functions() && has_sites(); }
+};
+
+// Writes a table. `line_of(row, text)` returns what its columns read.
+template <typename Row, typename LineOf>
+void WriteTable(const MemoryTables& tables, const std::vector<Row>& rows, const Layout& layout,
+                MemoryColumns columns, LineOf line_of, Output& out) {
+  const auto writer = EntryOf(tables.options.format).make(layout, out);
+  writer->Begin(columns.columns());
+  std::string text;
+  for (const Row& row : rows) writer->Row(columns.Of(line_of(row, text)));
+  writer->End();
+}
+
+void WriteFunctions(const MemoryTables& tables, const Layout& layout, Output& out) {
+  const auto line_of = [&](const model::FunctionMemory& row, std::string& text) {
+    return MemoryLine{tables.use, row.sums,       &tables.arcs.code->functions()[row.function],
+                      nullptr,    tables.options, text};
+  };
+  WriteTable(tables, tables.use.functions, layout,
+             FunctionColumnsOf(EntryOf(tables.options.format).view), line_of, out);
+}
+
+void WriteSites(const MemoryTables& tables, const Layout& layout, Output& out) {
+  const auto line_of = [&](const model::GroupMemory& row, std::string& text) {
+    return MemoryLine{tables.use,     row.sums, nullptr, &tables.use.groups[row.group],
+                      tables.options, text};
+  };
+  WriteTable(tables, tables.use.sites, layout, SiteColumnsOf(EntryOf(tables.options.format).view),
+             line_of, out);
+}
+
+// Writes the sites as a member of a document whose rows are functions.
+void JsonSites(const model::MemoryUse& use, JsonWriter& json) {
+  json.Key(kSites);
+  json.StartArray();
+  for (const model::GroupMemory& row : use.sites) {
+    json.StartRow();
+    for (const SumColumn& sum : kSums) json.Member(sum.key, row.sums.*sum.member);
+    json.Member("kind", use.groups[row.group].kind);
+    json.Member("name", use.groups[row.group].name);
+    json.Member("key", use.groups[row.group].key);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+// Prints the table of functions, that of memory, or both.
+void PrintTables(const MemoryTables& tables, Output& out) {
+  const auto print_head = [&](Output& text) {
+    PrintMemoryHead(tables.arcs, tables.use, tables.options, tables.quality, text);
+  };
+  const auto json_head = [&](JsonWriter& json) {
+    JsonMemoryHead(tables.arcs, tables.use, tables.quality, json);
+  };
+  const auto end_functions = [&](Output& text) {
+    text.Text(MoreText(tables.more_functions, "function"));
+    if (!tables.has_sites()) PrintCurves(tables.use, text);
+  };
+  const auto end_sites = [&](Output& text) {
+    text.Text(MoreText(tables.more_sites, "group"));
+    PrintCurves(tables.use, text);
+  };
+  const auto json_end = [&](JsonWriter& json) {
+    if (tables.has_both()) JsonSites(tables.use, json);
+    JsonCurves(tables.use, json);
+  };
+  Layout layout = {.head = {.text = print_head, .json = json_head},
+                   .tail = {.text = end_functions, .json = json_end},
+                   .rows = "functions",
+                   .width = tables.options.width,
+                   .legend = tables.options.legend};
+  if (tables.has_functions()) WriteFunctions(tables, layout, out);
+  if (tables.has_both() && !tables.options.for_people()) return;
+  if (tables.has_both()) {
+    out.Text("\n");
+    layout.head = {};
+  }
+  layout.tail.text = end_sites;
+  layout.rows = kSites;
+  if (tables.has_sites()) WriteSites(tables, layout, out);
+}
+
+// Returns how far the numbers can be trusted: what is lost is missing from them.
+Quality MemoryQuality(const model::ArcRecording& arcs, const model::MemoryUse& use) {
+  Quality quality = QualityOf(arcs, model::ArcTrace());
+  for (const std::string& loss : use.losses) {
+    quality.Add({{.name = "damaged_references",
+                  .value = 1,
+                  .severity = Severity::kSevere,
+                  .text = loss,
+                  .means = "references are missing from all numbers"}});
+  }
+  for (const std::string& loss : use.site_losses) {
+    quality.Add({{.name = "damaged_sites",
+                  .value = 1,
+                  .severity = Severity::kMajor,
+                  .text = loss,
+                  .means = "references are in the row of what is not known"}});
+  }
+  return quality;
 }
 
 }  // namespace
@@ -200,45 +296,20 @@ Result<void> PrintMemory(model::ArcRecording& arcs, const Options& options, Outp
   if (!loaded) return std::unexpected(loaded.error());
   model::MemoryUse& use = *loaded;
   std::erase_if(use.functions, [&](const model::FunctionMemory& row) {
-    const bool wanted = arcs.code->functions()[row.function].name.contains(options.function);
-    return !wanted || model::PercentOf(row.sums.references, use.all.references) < options.percent();
+    return !arcs.code->functions()[row.function].name.contains(options.function);
   });
   if (auto checked = CheckMemoryOptions(arcs, use, options); !checked) return checked;
-  const size_t most = options.top != 0        ? options.top
-                      : options.fits_screen() ? kScreenRows
-                                              : SIZE_MAX;
-  const size_t more = use.functions.size() - std::min(use.functions.size(), most);
-  use.functions.resize(use.functions.size() - more);
-  Quality quality = QualityOf(arcs, model::ArcTrace());
-  for (const std::string& loss : use.losses) {
-    quality.Add({{.name = "damaged_references",
-                  .value = 1,
-                  .severity = Severity::kSevere,
-                  .text = loss,
-                  .means = "references are missing from all numbers"}});
-  }
-  const FormatEntry& format = EntryOf(options.format);
-  const Layout layout = {
-      .head = {.text = [&](Output& text) { PrintMemoryHead(arcs, use, options, quality, text); },
-               .json = [&](JsonWriter& json) { JsonMemoryHead(arcs, use, quality, json); }},
-      .tail = {.text =
-                   [&](Output& text) {
-                     text.Text(MoreText(more, "function"));
-                     PrintCurves(use, text);
-                   },
-               .json = [&](JsonWriter& json) { JsonCurves(use, json); }},
-      .rows = "functions",
-      .width = options.width,
-      .legend = options.legend};
-  const auto writer = format.make(layout, out);
-  MemoryColumns columns = FunctionColumnsOf(format.view);
-  writer->Begin(columns.columns());
-  std::string text;
-  for (const model::FunctionMemory& row : use.functions)
-    writer->Row(columns.Of({arcs, use, row, options, text}));
-  writer->End();
-  if (!format.head) {
-    for (const std::string& loss : use.losses) out.Remark("lost: " + loss);
+  const Quality quality = MemoryQuality(arcs, use);
+  PrintTables({.arcs = arcs,
+               .use = use,
+               .options = options,
+               .quality = quality,
+               .more_functions = Shorten(use.functions, use, options),
+               .more_sites = Shorten(use.sites, use, options)},
+              out);
+  if (!EntryOf(options.format).head) {
+    for (const auto* losses : {&use.losses, &use.site_losses})
+      for (const std::string& loss : *losses) out.Remark("lost: " + loss);
   }
   return {};
 }

@@ -37,6 +37,7 @@ struct Options {
   std::span<const ColumnHelp> legend = {};         // as PrintReport sets it from the report's row
   std::string from, to;   // critical-path: the texts of marks between which it goes
   bool contexts = false;  // log-jlm: also who takes each lock, who waits, and for whom
+  std::string by;         // memory: only this table, `function` or `site`; empty for all
   // These are only of the report arc.
   uint32_t top = 0;             // rows of each table, or functions of the listing; 0 for all
   std::optional<uint32_t> tid;  // only this thread

@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 """Tests the references to memory of `jprof itrace --memory`: equal to those of valgrind's lackey,
-and what commands say of recordings with and without them.
+by the site that allocated the memory, and what commands say of recordings with and without them.
 
 Usage: itrace_memory.py JPROF
 """
+import csv
+import glob
+import io
+import json
 import os
 import platform
 import re
@@ -155,6 +159,208 @@ class Commands(AsLackey):
         self.assertEqual(done.returncode, 0, done.stderr)
         done = self.run_in(JPROF, "report", "arc", "t.itrace")
         self.assertIn("work", done.stdout)
+
+
+# Two tables that are allocated in functions of their own, and static data that are in no other
+# function. The number of references to each is known.
+TABLES = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#define N (1L << 17)
+static volatile long fixed[N];
+__attribute__((noinline)) static volatile long* left(void) { return malloc(N * sizeof(long)); }
+__attribute__((noinline)) static volatile long* right(void) { return malloc(N * sizeof(long)); }
+__attribute__((noinline)) static volatile long* again(void) { return malloc(N * sizeof(long)); }
+__attribute__((noinline)) static void work(volatile long* a, volatile long* b) {
+  for (long i = 0; i < N; i++) a[i] = i;
+  for (long i = 0; i < N; i++) (void)b[i], (void)b[N - 1 - i];
+  for (long i = 0; i < N; i++) fixed[i] = a[i];
+}
+int main(void) {
+  volatile long *a = left(), *b = right();
+  work(a, b);
+  printf("%p %p %p\n", (void*)a, (void*)b, (void*)fixed);
+  free((void*)a);
+  volatile long* c = again();
+  for (long i = 0; i < N; i++) c[i] = i;
+  return 0;
+}
+"""
+ENTRIES = 1 << 17
+LINES = ENTRIES * 8 // 64
+
+
+class Sites(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="jprof-sites-")
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        with open(os.path.join(cls.folder, "tables.c"), "w", encoding="utf-8") as file:
+            file.write(TABLES)
+        for more in ((), ("-static",)):
+            done = cls.run_in("gcc", "-O1", "-g", *more, "-o", "tables" + "".join(more), "tables.c")
+            assert done.returncode == 0, done.stderr
+        cls.work = cls.record("work.itrace", "--function", "work")
+        cls.all = cls.record("all.itrace")
+
+    @classmethod
+    def run_in(cls, *command):
+        return child.run(list(command), cwd=cls.folder, timeout=300)
+
+    @classmethod
+    def record(cls, out, *options, sites=("--sites",), program="./tables"):
+        done = cls.run_in(JPROF, "itrace", "--memory", *sites, "--no-records", *options, "-o", out,
+                          "--", program)
+        assert done.returncode == 0, done.stderr
+        return done
+
+    def report(self, *words, status=0):
+        done = self.run_in(JPROF, "report", "memory", *words)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stdout if status == 0 else done.stderr
+
+    def document(self, name, *words):
+        return json.loads(self.report("--format", "json", *words, name))
+
+    def sites(self, name):
+        """The rows by the innermost function of a site, or by the kind of the memory."""
+        rows = self.document(name)["sites"]
+        named = {row["name"].split()[0] if row["kind"] == "site" else row["kind"]: row
+                 for row in rows}
+        self.assertEqual(len(named), len(rows), rows)
+        return named
+
+    def copy(self, name):
+        shutil.copytree(os.path.join(self.folder, name), os.path.join(self.folder, self.id()))
+        return self.id()
+
+    def log_of(self, name):
+        logs = glob.glob(os.path.join(self.folder, name, "pages.*"))
+        self.assertEqual(len(logs), 1)
+        return logs[0]
+
+    def test_the_numbers_of_a_function_are_the_known_ones(self):
+        rows = self.sites("work.itrace")
+        for name, loads, stores in (("left", ENTRIES, ENTRIES), ("right", 2 * ENTRIES, 0),
+                                    ("static", 0, ENTRIES)):
+            row = rows[name]
+            self.assertEqual((row["loads"], row["stores"]), (loads, stores), row)
+            self.assertEqual(row["references"], loads + stores)
+            self.assertIn(row["lines"], (LINES, LINES + 1))
+        self.assertEqual(rows["static"]["key"], "tables")
+        self.assertRegex(rows["left"]["name"], r"^left \(tables\.c:6\) < main \(tables\.c:\d+\)")
+        self.assertLess(sum(row["references"] for name, row in rows.items()
+                            if name not in ("left", "right", "static")), 100)
+
+    def test_so_are_those_of_the_whole_program(self):
+        rows = self.sites("all.itrace")
+        for name, loads, stores in (("left", ENTRIES, ENTRIES), ("right", 2 * ENTRIES, 0)):
+            # Others may have had the address shortly before or later: files that the linker maps.
+            self.assertTrue(loads <= rows[name]["loads"] < loads + 1000, rows[name])
+            self.assertTrue(stores <= rows[name]["stores"] < stores + 1000, rows[name])
+        # What is in malloc's heap until the block is logged; where that changes, times are estimates.
+        self.assertLessEqual(rows["again"]["stores"], ENTRIES)
+        self.assertGreaterEqual(rows["again"]["stores"] + rows["heap"]["stores"], ENTRIES)
+        self.assertGreater(rows["again"]["stores"], ENTRIES // 2)
+        self.assertGreaterEqual(rows["static"]["stores"], ENTRIES)
+        self.assertGreater(rows["stack"]["references"], 1000)
+        self.assertIn("heap", rows)
+
+    def test_the_rows_are_the_references_joined_by_printed_addresses(self):
+        begins = [int(word, 16) for word in self.work.stdout.split()]
+        done = self.run_in(JPROF, "export", "--format", "lackey", "-o", "t.lackey", "work.itrace")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        counts = [0] * 3
+        with open(os.path.join(self.folder, "t.lackey"), encoding="ascii") as file:
+            for at in re.findall(r"^ [LSM] ([0-9a-f]+),\d+$", file.read(), re.M):
+                for i, begin in enumerate(begins):
+                    counts[i] += begin <= int(at, 16) < begin + ENTRIES * 8
+        rows = self.sites("work.itrace")
+        self.assertEqual(counts, [rows[name]["references"] for name in ("left", "right", "static")])
+
+    def test_the_rows_add_up(self):
+        for name in ("work.itrace", "all.itrace"):
+            document = self.document(name)
+            for table in ("functions", "sites"):
+                for key in ("references", "loads", "stores", "first_misses", "walks"):
+                    self.assertEqual(sum(row[key] for row in document[table]), document[key],
+                                     (name, table, key))
+
+    def test_the_program_s_own_functions_refer_to_the_same(self):
+        self.record("plain.itrace", sites=())
+        own = {}
+        for name in ("plain.itrace", "all.itrace"):
+            own[name] = {row["function"]: [row["references"], row["loads"], row["stores"]]
+                         for row in self.document(name)["functions"]
+                         if row["module"].endswith("/tables")}
+        self.assertEqual(own["plain.itrace"], own["all.itrace"])
+        text = self.report("plain.itrace")
+        self.assertIn("jprof itrace --memory --sites -- CMD...", text)
+        self.assertNotIn("MEMORY", text)
+        said = self.report("--by", "site", "plain.itrace", status=2)
+        self.assertIn("record that with: jprof itrace --memory --sites -- CMD...", said)
+        self.assertNotIn("sites", self.document("plain.itrace"))
+
+    def test_one_table_or_both(self):
+        text = self.report("work.itrace")
+        self.assertLess(text.index(" FUNCTION\n"), text.index(" MEMORY\n"))
+        self.assertLess(text.index(" MEMORY\n"), text.index("misses of a least recently used"))
+        for by, has, lacks in (("site", "MEMORY", "FUNCTION"), ("function", "FUNCTION", "MEMORY")):
+            text = self.report("--by", by, "work.itrace")
+            self.assertIn(f" {has}\n", text)
+            self.assertNotIn(f" {lacks}\n", text)
+            self.assertEqual(text.count("misses of a least recently used cache of lines"), 1)
+        rows = list(csv.DictReader(io.StringIO(
+            self.report("--format", "csv", "--by", "site", "work.itrace"))))
+        expected = self.document("work.itrace")["sites"]
+        self.assertEqual(rows, [{key: str(value) for key, value in row.items()}
+                                for row in expected])
+        self.assertEqual(self.document("work.itrace", "--by", "site")["sites"], expected)
+        self.assertIn("function", self.report("--format", "csv", "work.itrace").splitlines()[0])
+
+    def test_a_damaged_log(self):
+        name = self.copy("work.itrace")
+        log = self.log_of(name)
+        with open(log, "r+b") as file:
+            file.seek(64 + 28)  # the kind of the first slot
+            file.write(b"\xc8")
+        text = self.report(name)
+        self.assertRegex(text, r"sites: pages\.\d+ has \d+ damaged ent")
+        self.assertIn(" MEMORY\n", text)
+        with open(log, "wb") as file:
+            file.write(b"no log")
+        text = self.report(name)
+        self.assertRegex(text, r"sites: pages\.\d+: it is no log of libjprof-pages\.so")
+        self.assertNotIn(" MEMORY\n", text)
+        self.assertIn("tables.work", text)
+        done = self.run_in(JPROF, "report", "memory", "--format", "csv", name)
+        self.assertIn("it is no log of libjprof-pages.so", done.stderr)
+
+    def test_a_program_that_cannot_be_preloaded(self):
+        done = self.record("static.itrace", "--function", "work", program="./tables-static")
+        self.assertEqual([line for line in done.stderr.splitlines() if "sites" in line],
+                         [next(line for line in done.stderr.splitlines()
+                               if "sites of allocations are not recorded" in line)])
+        self.assertIn("it is linked statically", done.stderr)
+        self.assertIn("tables-static.work", self.report("static.itrace"))
+
+    def test_wrong_use(self):
+        for words, said in ((("--sites", "--", "./tables"), "--sites requires --memory"),
+                            (("--memory", "--sites", "-p", str(os.getpid())), "--sites excludes -p")):
+            done = self.run_in(JPROF, "itrace", *words)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(said, done.stderr)
+
+    def test_the_recording_has_only_the_process_s_own_log(self):
+        done = self.run_in(JPROF, "itrace", "--memory", "--sites", "--no-records", "-o", "sh.itrace",
+                           "--", "sh", "-c", "./tables; exec ./tables")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        logs = sorted(os.path.basename(path) for path in
+                      glob.glob(os.path.join(self.folder, "sh.itrace", "pages.*")))
+        self.assertEqual(len(logs), 2, logs)  # of the shell, and of what it executed
+        self.assertTrue(logs[1].startswith(logs[0] + "."), logs)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "sh.itrace", "plan")))
+        self.assertGreaterEqual(self.sites("sh.itrace")["left"]["references"], ENTRIES)
 
 
 if __name__ == "__main__":

@@ -538,7 +538,7 @@ class Options(unittest.TestCase):
               "--force": None, "--top": "1", "--function": "x", "--tid": "1", "--listing": None,
               "--out": "x.html", "--all": None, "--names": "short", "--legend": None,
               "--width": "80", "--no-pager": None, "--contexts": None,
-              "--from": "x", "--to": "y"}
+              "--from": "x", "--to": "y", "--by": "site"}
 
     def said(self, *words):
         done = subprocess.run([JPROF, "report", *words], capture_output=True, text=True,

@@ -3,19 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
-#include "a2n/hooks.h"
 #include "common/control_group.h"
 #include "cpo/agents/pages/burst_tracer.h"
 #include "cpo/agents/pages/fault_recorder.h"
 #include "cpo/agents/pages/recorded_pages.h"
-#include "cpo/agents/pages/site_names.h"
+#include "cpo/allocations/site_names.h"
 #include "cpo/model/page_model.h"
-#include "profile/files/whole_file.h"
 #include "ptm/machine.h"
-#include "record/run/installation.h"
-#include "record/run/musl.h"
+#include "record/run/pages_library.h"
 
 namespace jprof::cpo {
 
@@ -33,9 +29,6 @@ namespace fs = std::filesystem;
 
 constexpr char kFaults[] = "page faults";
 constexpr char kHugePages[] = "huge pages";
-constexpr char kPagesLibrary[] = "libjprof-pages.so";
-constexpr char kPlanFile[] = "plan";
-constexpr uint64_t kThreshold = 128 << 10;
 // What saves less than a hundredth of the faults, or fewer than these, is not worth a directive.
 constexpr double kLeastShare = 0.01;
 constexpr double kLeastFaults = 256;
@@ -43,24 +36,6 @@ constexpr double kLeastFaults = 256;
 constexpr uint64_t kKeptFree = 4;  // a quarter
 constexpr char kHeapTunable[] = "glibc.malloc.hugetlb=1";
 constexpr char kHeapKind[] = "heap";
-
-// Adds to a variable of the environment what the program gets, in front of what it would have.
-void AddInFront(record::Launch& launch, const std::string& name, const std::string& value,
-                char separator) {
-  auto& variables = launch.environment;
-  const auto changed =
-      std::ranges::find(variables, name, &std::pair<std::string, std::string>::first);
-  const char* const inherited = std::getenv(name.c_str());
-  const std::string old = changed != variables.end() ? changed->second
-                          : inherited != nullptr     ? inherited
-                                                     : "";
-  const std::string all = old.empty() ? value : value + separator + old;
-  if (changed != variables.end()) {
-    changed->second = all;
-  } else {
-    variables.emplace_back(name, all);
-  }
-}
 
 class PagesAgent final : public Agent {
  public:
@@ -78,16 +53,7 @@ class PagesAgent final : public Agent {
       return Fail(
           "this kernel puts all memory on large pages already (transparent_hugepage is "
           "'always')");
-    const fs::path library = record::LibraryPath(kPagesLibrary);
-    std::error_code ignored;
-    if (!fs::exists(library, ignored))
-      return Fail("{} is missing; reinstall jprof", library.string());
-    if (library.string().find_first_of(" :") != std::string::npos)
-      return Fail("a library cannot be preloaded from a path with blanks or colons: {}",
-                  library.string());
-    if (record::NeedsMusl(command.program)) return Fail("it is linked with musl");
-    if (a2n::HooksOf(command.program.string()).is_static) return Fail("it is linked statically");
-    return {};
+    return record::CheckPagesLibrary(command.program);
   }
 
   Result<void> Measure(AgentRun& run) override {
@@ -120,8 +86,7 @@ class PagesAgent final : public Agent {
   }
 
   Result<void> Apply(const std::vector<Directive>& directives, AgentRun& run) override {
-    std::string plan =
-        fmt::format("jprof-pages 1\nlog {}\nthreshold {}\n", run.folder.string(), kThreshold);
+    std::string plan;
     bool heap = false;
     for (const Directive& directive : directives) {
       const Proposal& proposal = directive.proposal;
@@ -131,11 +96,9 @@ class PagesAgent final : public Agent {
         plan += fmt::format("large {} {} {}\n", proposal.setting, proposal.kind, proposal.key);
       }
     }
-    const fs::path file = run.folder / kPlanFile;
-    if (auto written = profile::WriteWholeFile(file.string(), plan); !written) return written;
-    run.launch.environment.emplace_back("JPROF_PAGES", file.string());
-    AddInFront(run.launch, "LD_PRELOAD", record::LibraryPath(kPagesLibrary).string(), ' ');
-    if (heap) AddInFront(run.launch, "GLIBC_TUNABLES", kHeapTunable, ':');
+    if (auto written = record::WritePagesPlan(run.folder, plan); !written) return written;
+    record::PreloadPagesLibrary(run.folder, run.launch);
+    if (heap) record::AddInFront("GLIBC_TUNABLES", kHeapTunable, ':', run.launch);
     return {};
   }
 
@@ -207,7 +170,7 @@ class PagesAgent final : public Agent {
 
   static std::unexpected<Error> NotLoaded() {
     return Fail("the program did not load {}: is it setuid, or does it clear LD_PRELOAD?",
-                kPagesLibrary);
+                record::kPagesLibrary);
   }
 
   // Proposes the groups that are worth it, the best for each large page first.

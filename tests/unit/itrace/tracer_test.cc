@@ -541,6 +541,29 @@ TEST(TracerTest, RecordsEachReferenceOnceBesideSignals) {
   EXPECT_EQ(traced.totals.at(0).references, traced.references.size());
 }
 
+int StoresAroundAWait() {
+  constexpr timespec kWait = {.tv_sec = 0, .tv_nsec = 50'000'000};
+  itrace_test_begin();
+  for (int i = 0; i < 1000; ++i) stored_to[0] = 1;
+  nanosleep(&kWait, nullptr);
+  for (int i = 0; i < 1000; ++i) stored_to[1] = 1;
+  itrace_test_end();
+  return 0;
+}
+
+TEST(TracerTest, NoReferenceIsAtATimeAtWhichTheThreadWaited) {
+  const Traced traced = Trace({.records = false, .memory = true}, StoresAroundAWait);
+  EXPECT_EQ(traced.status, 0);
+  uint64_t last_before = 0, first_behind = ~uint64_t{0};
+  for (const profile::MemoryReference& one : traced.references) {
+    if (one.address == reinterpret_cast<uint64_t>(&stored_to[0]))
+      last_before = std::max(last_before, one.time_ns);
+    if (one.address == reinterpret_cast<uint64_t>(&stored_to[1]))
+      first_behind = std::min(first_behind, one.time_ns);
+  }
+  EXPECT_GE(first_behind, last_before + 50'000'000);
+}
+
 // Ends with the status 7 when SIGUSR1 comes.
 pid_t AwaitsASignal() {
   int ready[2];

@@ -83,6 +83,14 @@ TEST_F(MemoryLogTest, ReadsWhatWasWritten) {
   ExpectAlike(Read(), written);
 }
 
+TEST_F(MemoryLogTest, TimesAreNotInterpolatedOverWaits) {
+  auto written = ManyReferences(2000, 7);
+  for (size_t i = 500; i < written.size(); ++i) written[i].time_ns += 50'000'000;
+  for (size_t i = 1000; i < written.size(); ++i) written[i].time_ns += 1'500'000;
+  Write(written);
+  ExpectAlike(Read(), written);
+}
+
 TEST_F(MemoryLogTest, KeepsTheOrderOfEachThread) {
   const auto one = ManyReferences(100'000, 7), two = ManyReferences(100'000, 8);
   std::vector<MemoryReference> both;

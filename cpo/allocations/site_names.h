@@ -18,6 +18,9 @@ class SiteNames {
   // Returns " (work, app.c:20, called by main)" for a site whose caller has a name, else an empty
   // text.
   std::string Of(const LoggedGroup& group);
+  // Returns "work (app.c:20) < main (app.c:9) < _start" for a site, with callers that have no name
+  // as they are in the key, and an empty text for other groups.
+  std::string ChainOf(const LoggedGroup& group);
 
  private:
   // Returns the function and those that it is inlined into for MODULE+0xOFFSET, innermost first;

@@ -1,14 +1,21 @@
-#include "cpo/agents/pages/site_names.h"
+#include "cpo/allocations/site_names.h"
 
 #include <fmt/format.h>
 
 #include <charconv>
 #include <filesystem>
+#include <ranges>
 
 namespace jprof::cpo {
 namespace {
 
 constexpr std::string_view kOffset = "+0x";
+
+// Returns "app.c:20", or an empty text if the line is not known.
+std::string LineOf(const a2n::Frame& frame) {
+  if (frame.file.empty()) return {};
+  return fmt::format("{}:{}", std::filesystem::path(frame.file).filename().string(), frame.line);
+}
 
 }  // namespace
 
@@ -44,11 +51,25 @@ std::string SiteNames::Of(const LoggedGroup& group) {
   }
   const a2n::Frame& inner = frames.front();
   std::string text = inner.function;
-  if (!inner.file.empty())
-    text +=
-        fmt::format(", {}:{}", std::filesystem::path(inner.file).filename().string(), inner.line);
+  if (const std::string line = LineOf(inner); !line.empty()) text += ", " + line;
   if (frames.size() > 1) text += ", called by " + frames[1].function;
   return fmt::format(" ({})", text);
+}
+
+std::string SiteNames::ChainOf(const LoggedGroup& group) {
+  if (group.kind != "site") return {};
+  std::string chain;
+  for (const auto part : std::views::split(group.key, '<')) {
+    const std::string_view caller(part.begin(), part.end());
+    std::vector<a2n::Frame> frames = FramesOf(caller);
+    if (frames.empty()) frames.push_back({.function = std::string(caller), .file = {}});
+    for (const a2n::Frame& frame : frames) {
+      chain += (chain.empty() ? "" : " < ") + frame.function;
+      if (const std::string line = LineOf(frame); !line.empty())
+        chain += fmt::format(" ({})", line);
+    }
+  }
+  return chain;
 }
 
 }  // namespace jprof::cpo
