@@ -80,7 +80,8 @@ void TracedThread::Drain() {
     }
   }
   ReportReferences(false);
-  drained_ns_ = now;
+  // While this was reported the thread did not run.
+  drained_ns_ = static_cast<uint64_t>(MonotonicNanos());
   data.ring = ring_first_;
 }
 

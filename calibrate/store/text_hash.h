@@ -1,4 +1,4 @@
-// Hashes texts for names and keys: FNV-1a, 64 bits (Fowler, Noll, Vo). Not for secrets.
+// Hashes texts for names and keys: FNV-1a, 64 bits (Fowler, Noll, Vo). It must not protect secrets.
 #pragma once
 
 #include <cstdint>

@@ -193,6 +193,8 @@ Result<int> ShowHistories(const OptimizeArguments& arguments, const Command& com
 }
 
 Result<int> ViewHistories(const OptimizeArguments& arguments, const Command& command) {
+  if (arguments.line->IsGiven("--format"))
+    return WrongUse("--format belongs to `jprof optimize status` and `explain`");
   const auto histories = NamedHistoriesOf(arguments, command);
   if (!histories) return std::unexpected(histories.error());
   if (histories->empty())
@@ -256,11 +258,13 @@ constexpr OptimizeAction kOptimizeActions[] = {{"status", ShowHistories},
 
 Result<int> Optimize(const OptimizeArguments& arguments, const Command& command) {
   if (arguments.action != "view" && (!arguments.page.out.empty() || arguments.page.no_open))
-    return WrongUse("-o and --no-open are of `jprof optimize view`");
+    return WrongUse("-o and --no-open belong to `jprof optimize view`");
   if (arguments.action.empty()) {
     if (arguments.dry_run) return WrongUse("--dry-run belongs to `jprof optimize apply`");
     return RunAndLearn(arguments, command);
   }
+  if (arguments.action != "apply" && arguments.line->IsGiven("--runs"))
+    return WrongUse("--runs belongs to `jprof optimize -- CMD`");
   std::vector<std::string_view> names;
   for (const OptimizeAction& one : kOptimizeActions) names.push_back(one.name);
   const auto chosen = Choose("ACTION", arguments.action, names);

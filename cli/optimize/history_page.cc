@@ -1,6 +1,5 @@
 #include "cli/optimize/history_output.h"
 #include "cli/shared/json_output.h"
-#include "cli/shared/view_output.h"
 #include "reports/view/optimize_view.h"
 
 namespace jprof::cli {
@@ -13,9 +12,10 @@ Result<void> ShowOptimizePage(const std::vector<cpo::History>& histories,
   const bool is_one = histories.size() == 1;
   const std::string& name = histories.front().key.name;
   const auto data = reports::ViewOfOptimize(is_one ? name : "jprof optimize", *json);
-  return ShowPage(choice, ViewName(is_one ? name : "optimize"), [&](const std::string& out) {
-    return WritePage(out, [&](reports::Output& to) { return data.Print(to); });
-  });
+  return ShowPage(choice, (is_one ? name : "optimize") + std::string(".html"),
+                  [&](const std::string& out) {
+                    return WritePage(out, [&](reports::Output& to) { return data.Print(to); });
+                  });
 }
 
 }  // namespace jprof::cli

@@ -10,7 +10,7 @@
 
 namespace jprof::cli {
 
-// Where the user wants the page.
+// Says where the user wants the page.
 struct PageChoice {
   std::string out;  // a file, - for standard output; if empty, a temporary file
   bool no_open = false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -186,7 +187,8 @@ Result<Log> ParseLog(std::string_view bytes) {
              .threshold = header.threshold,
              .began_ns = header.began,
              .last_ns = header.began,
-             .lost = header.lost};
+             .lost = header.lost,
+             .cut_off = bytes.size() % (kChunkSlots * sizeof(LogSlot)) != 0};
   std::vector<LogSlot> slots;
   while (cursor.left() >= sizeof(LogSlot)) {
     const auto slot = cursor.Read<LogSlot>();
@@ -197,6 +199,10 @@ Result<Log> ParseLog(std::string_view bytes) {
 }
 
 Result<Log> ReadLog(const std::string& path) {
+  std::error_code error;
+  if (const auto type = std::filesystem::status(path, error).type();
+      type != std::filesystem::file_type::regular && type != std::filesystem::file_type::not_found)
+    return Fail("{} cannot be read: it is not a regular file", path);
   std::ifstream file(path, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(file), {}};
   if (!file) return Fail("{} cannot be read: {}", path, ErrnoText());

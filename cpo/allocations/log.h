@@ -44,9 +44,10 @@ struct Log {
   uint64_t total_large = 0, total_resident = 0;  // bytes, at the last count
   uint64_t lost = 0;                             // events that the writer could not log
   uint64_t damaged = 0;                          // slots that make no sense
+  bool cut_off = false;                          // the end of the file is missing
 };
 
-// Fails if the file cannot be read or is no such log.
+// Fails if it is not a regular file, cannot be read or is no such log.
 Result<Log> ReadLog(const std::string& path);
 Result<Log> ParseLog(std::string_view bytes);
 

@@ -57,6 +57,8 @@ struct LogSlot {
 };
 static_assert(sizeof(LogSlot) == 32);
 
+// The file grows by so many slots at a time.
+inline constexpr size_t kChunkSlots = 512;
 inline constexpr size_t kTextBytes = sizeof(LogSlot::text);
 inline constexpr size_t kHeaderSlots = sizeof(LogHeader) / sizeof(LogSlot);
 inline constexpr size_t kMostTextBytes = 256 * kTextBytes - 1;

@@ -15,7 +15,7 @@
 
 namespace jprof::cpo {
 
-inline constexpr size_t kChunkSlots = 512, kMostChunks = 4096;
+inline constexpr size_t kMostChunks = 4096;
 inline constexpr size_t kMostGroups = 4096, kMostModules = 256, kMostDirectives = 256;
 inline constexpr size_t kMostRegions = 3;
 

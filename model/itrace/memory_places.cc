@@ -37,10 +37,11 @@ std::vector<cpo::Log> ReadLogs(const fs::path& directory, std::vector<std::strin
       continue;
     }
     if (log->damaged != 0)
-      losses.push_back(fmt::format("sites: {} has {} damaged entries", name, log->damaged));
+      losses.push_back(fmt::format("sites: {} has damaged entries: {}", name, log->damaged));
+    if (log->cut_off) losses.push_back(fmt::format("sites: {} is cut off", name));
     if (log->lost != 0)
-      losses.push_back(
-          fmt::format("sites: {} lacks {} events: memory or disk were full", name, log->lost));
+      losses.push_back(fmt::format("sites: {} lacks events, because memory or disk were full: {}",
+                                   name, log->lost));
     logs.push_back(*std::move(log));
   }
   return logs;
@@ -55,6 +56,9 @@ std::string NameOf(const cpo::LoggedGroup& group, cpo::SiteNames& names) {
     return group.key == "main" ? "stack of the main thread" : "stacks of threads";
   return group.kind + " of " + group.key;
 }
+
+// Returns the time on a clock that runs backwards.
+uint64_t Backwards(uint64_t time_ns) { return cpo::kForever - 1 - time_ns; }
 
 // Returns whether memory of the group was there when the process began. The library logs it when it
 // finds it.
@@ -83,38 +87,79 @@ void MemoryPlaces::Add(const cpo::Log& log, uint64_t begin_ns, uint64_t end_ns) 
   cpo::SiteNames names(log);
   std::vector<uint32_t> numbers;
   for (const cpo::LoggedGroup& group : log.groups)
-    numbers.push_back(NumberOf(group, NameOf(group, names)));
+    numbers.push_back(NumberOf(group, profile::CleanText(NameOf(group, names))));
   Process& process = processes_[log.pid];
   for (const cpo::Placement& placement : log.placements) {
-    const uint64_t until = std::min(placement.to_ns, end_ns);
+    const bool from_beginning = IsFromTheBeginning(log.groups[placement.group]);
+    const uint64_t from =
+        from_beginning ? std::min(begin_ns, placement.from_ns) : placement.from_ns;
     a2n::Span span = {.start = placement.start,
                       .end = placement.start + placement.size,
-                      .since = placement.from_ns,
-                      .until = until,
+                      .since = from,
+                      .until = std::min(placement.to_ns, end_ns),
                       .id = numbers[placement.group]};
     process.exact.Add(span);
-    const bool from_beginning = IsFromTheBeginning(log.groups[placement.group]);
-    span.since = from_beginning ? begin_ns : span.since - std::min(span.since, kPlaceSlackNanos);
-    if (until < cpo::kForever - kPlaceSlackNanos) span.until += kPlaceSlackNanos;
-    process.around.Add(span);
+    span.since = Backwards(from);
+    span.until = Backwards(from - std::min(from, kPlaceSlackNanos)) + 1;
+    if (!from_beginning) process.coming.Add(span);
+    if (placement.to_ns > end_ns || placement.to_ns >= cpo::kForever - kPlaceSlackNanos) continue;
+    span.since = placement.to_ns;
+    span.until = placement.to_ns + kPlaceSlackNanos;
+    process.ended.Add(span);
   }
 }
 
 uint32_t MemoryPlaces::NumberOf(const cpo::LoggedGroup& group, std::string name) {
   const auto next = static_cast<uint32_t>(groups_.size());
   const auto [at, is_new] = numbers_.try_emplace({group.kind, group.key}, next);
-  if (is_new) groups_.push_back({.kind = group.kind, .key = group.key, .name = std::move(name)});
+  if (is_new)
+    groups_.push_back({.kind = profile::CleanText(group.kind),
+                       .key = profile::CleanText(group.key),
+                       .name = std::move(name)});
   return at->second;
 }
 
 uint32_t MemoryPlaces::At(uint32_t pid, uint64_t address, uint64_t time_ns) const {
   const auto process = processes_.find(pid);
   if (process == processes_.end()) return 0;
-  const a2n::Span* found = process->second.exact.Find(address, time_ns);
-  if (found == nullptr) found = process->second.around.Find(address, time_ns);
-  return found != nullptr ? found->id : 0;
+  const auto& [exact, ended, coming] = process->second;
+  if (const a2n::Span* found = exact.Find(address, time_ns)) return found->id;
+  const a2n::Span* before = ended.Find(address, time_ns);
+  const a2n::Span* behind = coming.Find(address, Backwards(time_ns));
+  if (before == nullptr || behind == nullptr)
+    return before != nullptr ? before->id : behind != nullptr ? behind->id : 0;
+  const uint64_t since = time_ns - before->since, left = Backwards(behind->since) - time_ns;
+  return since <= left ? before->id : behind->id;
 }
 
-bool HasMemoryPlaces(const fs::path& directory) { return !LogsIn(directory).empty(); }
+bool MemoryPlaces::IsDoubtful(uint32_t pid, uint64_t address, uint64_t time_ns) const {
+  const auto process = processes_.find(pid);
+  if (process == processes_.end()) return false;
+  const auto& [exact, ended, coming] = process->second;
+  const uint64_t first = time_ns - std::min(time_ns, kPlaceDoubtNanos);
+  const uint64_t last = time_ns + kPlaceDoubtNanos;
+  const a2n::Span* const found = exact.Find(address, time_ns);
+  if (found != nullptr && found->since <= first && last < found->until) return false;
+  const uint32_t group = At(pid, address, time_ns);
+  for (uint64_t from = found != nullptr ? found->since : time_ns; from > first;) {
+    const a2n::Span* before = exact.Find(address, from - 1);
+    const bool is_gap = before == nullptr;
+    if (is_gap) before = ended.Find(address, from - 1);
+    if (before == nullptr || (is_gap && before->since <= first)) break;
+    if (before->id != group) return true;
+    if (is_gap) break;
+    from = before->since;
+  }
+  for (uint64_t to = found != nullptr ? found->until : time_ns; to <= last;) {
+    const a2n::Span* behind = exact.Find(address, to);
+    const bool is_gap = behind == nullptr;
+    if (is_gap) behind = coming.Find(address, Backwards(to));
+    if (behind == nullptr || (is_gap && Backwards(behind->since) > last)) break;
+    if (behind->id != group) return true;
+    if (is_gap) break;
+    to = behind->until;
+  }
+  return false;
+}
 
 }  // namespace jprof::model

@@ -16,10 +16,13 @@
 
 namespace jprof::model {
 
-// How far apart the time of a reference and that of an allocation may be though they belong
-// together. Times of references are interpolated between stops of the thread, and while other
+// Limits how far apart the times of a reference and of an allocation may be that belong together.
+// Times of references are interpolated between stops of the thread, and while other
 // programs run it does not stop.
 inline constexpr uint64_t kPlaceSlackNanos = 100'000'000;
+
+// The group of a reference whose address changed hands within this time is uncertain.
+inline constexpr uint64_t kPlaceDoubtNanos = 10'000'000;
 
 class MemoryPlaces {
  public:
@@ -34,13 +37,18 @@ class MemoryPlaces {
   const std::vector<MemoryGroup>& groups() const { return groups_; }
 
   // Returns the index in groups() of what had the address of the process at the time. If nothing
-  // had it then, but something did up to kPlaceSlackNanos before or later, it is that. Static data
-  // and the main thread's stack are there before the log mentions them.
+  // had it then, returns what had it at the nearest time that is less than kPlaceSlackNanos away.
+  // Static data and the main thread's stack are there before the log mentions them.
   uint32_t At(uint32_t pid, uint64_t address, uint64_t time_ns) const;
+  // Returns whether another group had the address less than kPlaceDoubtNanos before or later.
+  bool IsDoubtful(uint32_t pid, uint64_t address, uint64_t time_ns) const;
 
  private:
   struct Process {
-    a2n::SpanIndex exact, around;
+    a2n::SpanIndex exact;
+    // What had an address until less than kPlaceSlackNanos ago, and what has it from less than
+    // that later; the times of the latter count backwards.
+    a2n::SpanIndex ended, coming;
   };
 
   // Adds the log of a program that the process executed during [begin_ns, end_ns).
@@ -51,8 +59,4 @@ class MemoryPlaces {
   std::map<std::pair<std::string, std::string>, uint32_t> numbers_;  // by kind and key
   std::map<uint32_t, Process> processes_;                            // by pid
 };
-
-// Returns whether the recording has logs of where memory was allocated.
-bool HasMemoryPlaces(const std::filesystem::path& directory);
-
 }  // namespace jprof::model

@@ -92,7 +92,10 @@ class Summing {
     const bool has_places = !places_.empty();
     const uint32_t group =
         has_places ? places_.At(reference.pid, reference.address, reference.time_ns) : 0;
-    if (has_places) groups_.Count(group, reference);
+    if (has_places) {
+      groups_.Count(group, reference);
+      if (places_.IsDoubtful(reference.pid, reference.address, reference.time_ns)) ++use_.doubtful;
+    }
     const uint64_t end = reference.address + std::max<uint64_t>(reference.bytes, 1);
     for (uint64_t line = reference.address >> kLineShift; line <= (end - 1) >> kLineShift; ++line) {
       const cpo::TlbHit hit = tlb_.Touch(Rows::PageOf(line), false);
@@ -109,6 +112,7 @@ class Summing {
     use_.functions = functions_.From<FunctionMemory>(1);
     use_.sites = groups_.From<GroupMemory>(0);
     use_.groups = places_.groups();
+    use_.knows_sites = !places_.empty();
     return std::move(use_);
   }
 

@@ -52,14 +52,17 @@ struct ReuseOfUnits {
 struct MemoryUse {
   MemorySums all;
   std::vector<FunctionMemory> functions;  // the most references first
-  // Those with references, the most first. Empty if the trace does not know where memory was
-  // allocated. The rows together have all references; one is of the group of its first byte.
+  bool knows_sites = false;               // the trace knows where memory was allocated
+  // Those with references, the most first. The rows together have all references; a reference
+  // belongs to the group of its first byte.
   std::vector<GroupMemory> sites;
   std::vector<MemoryGroup> groups;
   std::vector<ReuseOfUnits> reuse;  // of lines, pages of 4 KiB and pages of 2 MiB
   cpo::TlbGeometry tlb;
   std::vector<std::string> losses;
-  std::vector<std::string> site_losses;  // why references are in the group of what is not known
+  uint64_t doubtful = 0;  // references whose group is uncertain, because times are
+  // Why references may be attributed to another group, or to none.
+  std::vector<std::string> site_losses;
 };
 
 // Returns whether the trace has references to memory.

@@ -126,11 +126,11 @@ DoctorCheck KernelNames(const DoctorMachine& m) {
           "sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1, or run as root"};
 }
 
-// Describes how Yama limits `jprof itrace`.
+// Describes how Yama limits ptrace.
 std::string_view ItraceLimit(int ptrace_scope) {
-  if (ptrace_scope >= 3) return ", which cannot trace anything";
-  if (ptrace_scope == 2) return ", which only root can then use";
-  return ptrace_scope == 1 ? ", which then traces running processes (-p) for root only" : "";
+  if (ptrace_scope >= 3) return ", which is not permitted";
+  if (ptrace_scope == 2) return ", which only root may use";
+  return ptrace_scope == 1 ? ", which only root may use for running processes" : "";
 }
 
 DoctorCheck Ptrace(const DoctorMachine& m) {

@@ -75,14 +75,23 @@ DoctorCheck KernelEventsCheck(const DoctorMachine& m) {
 }
 
 DoctorCheck Tracing(const DoctorMachine& m) {
-  if (m.ptrace_scope.value_or(0) < 2 || m.root) return {.name = "itrace", .detail = "yes"};
+  const int scope = m.ptrace_scope.value_or(0);
+  if (scope < 2 || (scope == 2 && m.root)) return {.name = "itrace", .detail = "yes"};
+  if (scope > 2)
+    return {Verdict::kNo, "itrace", "kernel.yama.ptrace_scope is 3, which lasts until a reboot",
+            ""};
   return {Verdict::kNo, "itrace", "kernel.yama.ptrace_scope does not permit ptrace",
           "sudo sysctl kernel.yama.ptrace_scope=1"};
 }
 
-DoctorCheck Optimising(const DoctorMachine& m) {
-  if (m.large_pages == "madvise") return {.name = "optimize", .detail = "yes"};
-  return {Verdict::kNote, "optimize", "JVMs; large pages: see above", ""};
+DoctorCheck Optimising(const DoctorFindings& f) {
+  const bool pages = f.machine.large_pages == "madvise" && f.machine.command.works;
+  if (pages) return {.name = "optimize", .detail = "yes"};
+  const std::string why = f.machine.command.works ? "the kernel puts no memory on large pages that "
+                                                    "asks for them"
+                                                  : f.machine.command.note;
+  if (!CanProfile(f)) return {Verdict::kNo, "optimize", why, ""};
+  return {Verdict::kNote, "optimize", "only the heaps of JVMs (--agent jvm-heap); " + why, ""};
 }
 
 DoctorCheck Registers(const DoctorMachine& m) {
@@ -118,7 +127,7 @@ DoctorChecks SummaryOf(const DoctorFindings& f) {
   return {Counting(f),          Stacks(f),
           Calibration(f),       Tprof(f.machine),
           Counters(f.machine),  KernelEventsCheck(f.machine),
-          Tracing(f.machine),   Optimising(f.machine),
+          Tracing(f.machine),   Optimising(f),
           Registers(f.machine), {.name = "report, compare, info, heap, a2n", .detail = "yes"}};
 }
 

@@ -255,8 +255,10 @@ Result<ItraceSummary> RecordItrace(const ItracePlan& plan,
   writer.set_pid(pid);
   if (auto opened = writer.Open(); !opened) return std::unexpected(opened.error());
   if (plan.sites) {
-    if (auto planned = WritePagesPlan(fs::absolute(plan.out)); !planned)
+    if (auto planned = WritePagesPlan(fs::absolute(plan.out)); !planned) {
+      RemoveTrace(plan);
       return std::unexpected(planned.error());
+    }
   }
   TprofJvms jvms;
   if (!plan.agent.empty())

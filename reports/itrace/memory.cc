@@ -94,7 +94,7 @@ MemoryColumns SiteColumnsOf(View view) {
 
 // Returns how to get a table of sites; nothing if they were recorded.
 std::string SitesText(const model::MemoryUse& use) {
-  if (!use.sites.empty() || !use.site_losses.empty()) return {};
+  if (use.knows_sites || !use.site_losses.empty()) return {};
   return std::string("not recorded; record where memory is allocated with: ") + kHowToGetSites;
 }
 
@@ -140,6 +140,7 @@ void JsonMemoryHead(const model::ArcRecording& arcs, const model::MemoryUse& use
   json.Member("walks", use.all.walks);
   json.StringsMember("losses", use.losses);
   json.StringsMember("site_losses", use.site_losses);
+  json.Member("doubtful", use.doubtful);
   JsonQuality(quality, json);
 }
 
@@ -152,7 +153,10 @@ Result<void> CheckMemoryOptions(const model::ArcRecording& arcs, const model::Me
         "no function whose name contains '{}' refers to memory; jprof report memory {} lists them",
         options.function, ShellWord(arcs.directory));
   }
-  if (options.by == kBySite && use.sites.empty()) {
+  if (options.by == kBySite && !use.knows_sites && !use.site_losses.empty())
+    return Fail("{} does not know where memory was allocated: {}", arcs.directory,
+                use.site_losses.front());
+  if (options.by == kBySite && !use.knows_sites) {
     return WrongUse("{} does not know where memory was allocated; record that with: {}",
                     arcs.directory, kHowToGetSites);
   }
@@ -184,7 +188,7 @@ struct MemoryTables {
   // CSV has one table.
   bool has_sites() const {
     if (!options.by.empty()) return options.by == kBySite;
-    return !use.sites.empty() && EntryOf(options.format).view != kCsv;
+    return use.knows_sites && EntryOf(options.format).view != kCsv;
   }
   bool has_both() const { return has_functions() && has_sites(); }
 };
@@ -284,7 +288,19 @@ Quality MemoryQuality(const model::ArcRecording& arcs, const model::MemoryUse& u
                   .value = 1,
                   .severity = Severity::kMajor,
                   .text = loss,
-                  .means = "references are in the row of what is not known"}});
+                  .means = "references may be attributed to another group of memory, or to none"}});
+  }
+  if (use.doubtful != 0) {
+    const double percent = model::PercentOf(use.doubtful, use.all.references);
+    quality.Add({{.name = "doubtful_sites",
+                  .value = static_cast<double>(use.doubtful),
+                  .severity = percent < 1    ? Severity::kMinor
+                              : percent < 10 ? Severity::kMajor
+                                             : Severity::kSevere,
+                  .text = fmt::format("sites of {:.2g} % of the references are uncertain", percent),
+                  .detail = {},
+                  .means = "their memory changed hands within 10 ms, and their times are not exact",
+                  .advice = "trace one function (--function), or use --engine step"}});
   }
   return quality;
 }

@@ -325,7 +325,7 @@ class Sites(unittest.TestCase):
             file.seek(64 + 28)  # the kind of the first slot
             file.write(b"\xc8")
         text = self.report(name)
-        self.assertRegex(text, r"sites: pages\.\d+ has \d+ damaged ent")
+        self.assertRegex(text, r"sites: pages\.\d+ has damaged entries: \d+")
         self.assertIn(" MEMORY\n", text)
         with open(log, "wb") as file:
             file.write(b"no log")

@@ -1,6 +1,6 @@
 // Decides when a timer's signal may walk the stack. If a walk takes longer than the period, the
-// next signal is pending when the handler returns, and the program makes no progress. So after a
-// walk the program runs for as long as a walk takes.
+// next signal is pending when the handler returns, and the program makes no progress. So after the
+// second of two walks the program runs for as long as the shorter one took.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +13,9 @@ namespace jprof::agent {
 class WalkPause {
  public:
   bool MayWalk(int64_t now) const { return now >= until_; }
-  // Notes a walk. The pause is the shorter of this walk and the one before: the kernel may suspend
-  // a thread in a walk for any time, and the periods of a pause that long would all be attributed
-  // to one stack.
+  // Notes a walk. The longer of two walks does not count, because the kernel may suspend a thread
+  // in a walk for any time, and the periods of a pause that long would all be attributed to one
+  // stack.
   void Walked(int64_t begin, int64_t end) {
     const int64_t took = end - begin;
     until_ = end + std::min(took, std::exchange(last_, took));

@@ -8,10 +8,12 @@ export class ItemTable<T> {
   readonly table: Table;
   private items: T[] = [];
   private columns: ValueColumn[] = [];
+  private sort: Sort;
 
   constructor(label: string, events: Pick<TableEvents, "select">,
               private readonly made: (items: T[]) => ValueColumn[],
-              private sort: Sort) {
+              private readonly first: Sort) {
+    this.sort = first;
     this.table = new Table("grid", label, {
       ...events,
       sort: (key) => {
@@ -28,7 +30,11 @@ export class ItemTable<T> {
     this.list();
   }
   private list(): void {
-    const column = this.columns.find((one) => one.key === this.sort.key)!;
+    let column = this.columns.find((one) => one.key === this.sort.key);
+    if (!column) {  // other items have other columns
+      this.sort = this.first;
+      column = this.columns.find((one) => one.key === this.sort.key)!;
+    }
     this.table.setSorted(column.key, this.sort.down);
     this.table.setRows(sortIds(Uint32Array.from(this.items.keys()), column, this.sort.down));
   }

@@ -9,6 +9,7 @@ TEST(WalkPause, TheProgramRunsForAsLongAsTheWalksTake) {
   WalkPause pause;
   EXPECT_TRUE(pause.MayWalk(1));
   pause.Walked(1000, 4000);
+  EXPECT_TRUE(pause.MayWalk(4000));
   pause.Walked(5000, 8000);
   EXPECT_FALSE(pause.MayWalk(10999));
   EXPECT_TRUE(pause.MayWalk(11000));

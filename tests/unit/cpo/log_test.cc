@@ -83,6 +83,10 @@ TEST(LogTest, SlotsThatAreNotCompleteAreSkipped) {
   LogWriter writer = TwoSites();
   writer.Add(kUnused, 3, 0x1000, 0x1000, 110).Add(kBegin, 3, 0x2000, 0x1000, 120);
   EXPECT_EQ(Read(writer).placements.size(), 1u);
+  std::string whole = writer.bytes();
+  whole.resize(kChunkSlots * sizeof(LogSlot));
+  EXPECT_FALSE(ParseLog(whole)->cut_off);
+  EXPECT_TRUE(ParseLog(std::string_view(whole).substr(0, whole.size() - 1))->cut_off);
   const auto cut = ParseLog(std::string_view(writer.bytes()).substr(0, writer.bytes().size() - 1));
   ASSERT_TRUE(cut);
   EXPECT_TRUE(cut->placements.empty());

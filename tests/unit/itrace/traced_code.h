@@ -6,8 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <functional>
+#include <thread>
 #include <vector>
 
 #include "itrace/tracer.h"
@@ -26,9 +28,11 @@ struct Traced : TraceEvents {
   std::vector<std::string> notes;
   int status = -1;  // of the child, as by waitpid
   uint64_t instructions = 0, repeats = 0;
+  uint64_t nap_ns = 0;  // OnReferences takes so long
   void OnBranch(const profile::Branch& branch) override { branches.push_back(branch); }
   void OnReferences(std::span<const profile::MemoryReference> found) override {
     references.insert(references.end(), found.begin(), found.end());
+    if (nap_ns != 0) std::this_thread::sleep_for(std::chrono::nanoseconds(nap_ns));
   }
 };
 
@@ -39,6 +43,7 @@ struct HowToTrace {
   bool not_taken = false;
   bool all_threads = false;
   uint64_t instructions = 0;
+  uint64_t nap_ns = 0;  // that reporting references takes
   std::optional<int64_t> thread_counter = {};
   std::function<std::vector<uint64_t>()> begin_places = {};  // default: of itrace_test_begin
 };
@@ -57,6 +62,7 @@ inline void FillMallocCache() {
 // Runs `code` in a child, traced between calls of the two functions above: the code calls them.
 inline Traced Trace(const HowToTrace& how, int (*code)()) {
   Traced traced;
+  traced.nap_ns = how.nap_ns;
   int go[2];
   if (pipe2(go, O_CLOEXEC) != 0) return traced;
   const pid_t child = fork();

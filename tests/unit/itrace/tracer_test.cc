@@ -561,7 +561,27 @@ TEST(TracerTest, NoReferenceIsAtATimeAtWhichTheThreadWaited) {
     if (one.address == reinterpret_cast<uint64_t>(&stored_to[1]))
       first_behind = std::min(first_behind, one.time_ns);
   }
+  ASSERT_NE(last_before, 0u);
+  ASSERT_NE(first_behind, ~uint64_t{0});
   EXPECT_GE(first_behind, last_before + 50'000'000);
+}
+
+int FillsTheRing() {
+  itrace_test_begin();
+  for (uint64_t i = 0; i < 3 * kRingBytes / 16; ++i) stored_to[0] = 1;
+  itrace_test_end();
+  return 0;
+}
+
+TEST(TracerTest, NoReferenceIsAtATimeAtWhichTheThreadStoodStillForTheTracer) {
+  constexpr uint64_t kNap = 20'000'000;
+  const Traced traced = Trace({.records = false, .memory = true, .nap_ns = kNap}, FillsTheRing);
+  EXPECT_EQ(traced.status, 0);
+  ASSERT_GT(traced.references.size(), 3 * kRingBytes / 16);
+  uint64_t longest = 0;  // between two references
+  for (size_t i = 1; i < traced.references.size(); ++i)
+    longest = std::max(longest, traced.references[i].time_ns - traced.references[i - 1].time_ns);
+  EXPECT_GE(longest, kNap);
 }
 
 // Ends with the status 7 when SIGUSR1 comes.

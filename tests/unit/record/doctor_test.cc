@@ -226,10 +226,19 @@ TEST(SummaryOf, SaysWhatTracingAndOptimisingLack) {
   const DoctorChecks checks = SummaryOf(findings);
   EXPECT_EQ(Find(checks, "timeline, system-trace").detail, "no BTF");
   EXPECT_EQ(Find(checks, "itrace").verdict, Verdict::kNo);
-  EXPECT_EQ(Find(checks, "optimize").verdict, Verdict::kNote);
+  EXPECT_EQ(Find(checks, "optimize").verdict, Verdict::kNo);  // there is no JVM either
   EXPECT_NE(Find(CheckMachine(findings.machine), "large pages").remedy, "");
   findings.machine.root = true;
   EXPECT_EQ(Find(SummaryOf(findings), "itrace").verdict, Verdict::kOk);
+  findings.machine.ptrace_scope = 3;
+  EXPECT_EQ(Find(SummaryOf(findings), "itrace").verdict, Verdict::kNo);
+  EXPECT_EQ(Find(SummaryOf(findings), "itrace").remedy, "");
+  findings.jvms = {GoodJvm()};
+  EXPECT_EQ(Find(SummaryOf(findings), "optimize").verdict, Verdict::kNote);
+  findings.machine.large_pages = "madvise";
+  EXPECT_EQ(Find(SummaryOf(findings), "optimize").verdict, Verdict::kOk);
+  findings.machine.command = {false, "forbidden"};
+  EXPECT_NE(Find(SummaryOf(findings), "optimize").detail.find("forbidden"), std::string::npos);
 }
 
 TEST(SummaryOf, SaysWhyRegistersCannotBeRead) {

@@ -1,4 +1,4 @@
-// The join of references with the logs of placements, against a search through all placements.
+// Tests the join of references with the logs of placements against a search through all placements.
 #include "model/itrace/memory_places.h"
 
 #include <gtest/gtest.h>
@@ -84,19 +84,49 @@ TEST(MemoryPlaces, WithoutLogsAllIsNotKnown) {
   EXPECT_EQ(KeyAt(places, 1000, 5), "");
 }
 
-// What the placements allow by their definition: of those that had the address at the time the
-// only one, else any of those that had it less than the slack before or later.
+// Returns the groups that may be found by the definition: of what had the address at the time, else
+// of what had it at the nearest time that is less than the slack away.
 std::set<uint32_t> Allowed(const cpo::Log& log, uint64_t address, uint64_t time_ns) {
-  std::set<uint32_t> near;
+  std::set<uint32_t> nearest;
+  uint64_t least = kPlaceSlackNanos + 1;
   for (const cpo::Placement& one : log.placements) {
     if (address < one.start || address - one.start >= one.size) continue;
-    if (one.from_ns <= time_ns && time_ns < one.to_ns) return {one.group};
-    const bool is_static = log.groups[one.group].kind == "static";
-    const uint64_t from = is_static ? 0 : one.from_ns - std::min(one.from_ns, kPlaceSlackNanos);
-    const uint64_t to = one.to_ns == cpo::kForever ? one.to_ns : one.to_ns + kPlaceSlackNanos;
-    if (from <= time_ns && time_ns < to) near.insert(one.group);
+    const uint64_t from = log.groups[one.group].kind == "static" ? 0 : one.from_ns;
+    if (from <= time_ns && time_ns < one.to_ns) return {one.group};
+    const uint64_t away = time_ns < from ? from - time_ns : time_ns - one.to_ns;
+    if (time_ns >= from && away >= kPlaceSlackNanos) continue;
+    if (away < least) nearest.clear();
+    if (away <= least) nearest.insert(one.group);
+    least = std::min(least, away);
   }
-  return near;
+  return nearest;
+}
+
+TEST(MemoryPlaces, TheNearestInTimeHasIt) {
+  const MemoryPlaces places(
+      {LogOf({{1000, 100, 200 * kMs, 300 * kMs, 0}, {1000, 100, 350 * kMs, cpo::kForever, 1}})});
+  EXPECT_EQ(KeyAt(places, 1000, 301 * kMs), "site app+0x10");
+  EXPECT_EQ(KeyAt(places, 1000, 349 * kMs), "site app+0x20<app+0x30");
+}
+
+TEST(MemoryPlaces, WhatChangesHandsSoonIsDoubtful) {
+  const MemoryPlaces places({LogOf({{1000, 100, 200 * kMs, 300 * kMs, 0},
+                                    {1000, 100, 300 * kMs, 500 * kMs, 1},
+                                    {1000, 100, 505 * kMs, cpo::kForever, 1}})});
+  EXPECT_FALSE(places.IsDoubtful(kPid, 1000, 250 * kMs));
+  EXPECT_TRUE(places.IsDoubtful(kPid, 1000, 295 * kMs));
+  EXPECT_TRUE(places.IsDoubtful(kPid, 1000, 305 * kMs));
+  EXPECT_FALSE(places.IsDoubtful(kPid, 1000, 311 * kMs));
+  EXPECT_FALSE(places.IsDoubtful(kPid, 1000, 502 * kMs));  // the same group has it again
+  EXPECT_FALSE(places.IsDoubtful(kPid, 5000, 300 * kMs));
+}
+
+TEST(MemoryPlaces, NamesHaveNoControlCharacters) {
+  cpo::Log log = LogOf({{1000, 100, 200 * kMs, cpo::kForever, 0}});
+  log.groups[0] = {.kind = "static\033", .key = "a\033[31m"};
+  const MemoryPlaces places({log});
+  for (const MemoryGroup& group : places.groups())
+    EXPECT_FALSE((group.kind + group.key + group.name).contains('\033')) << group.name;
 }
 
 TEST(MemoryPlaces, AreThoseOfASearchThroughAll) {

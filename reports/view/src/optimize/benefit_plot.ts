@@ -40,7 +40,7 @@ function withRange(interval: Interval, unit: string): string {
 /** Returns which figure a directive lowers, by how much, and by how much it was to. */
 export function benefitTexts({ figure, unit, predicted, observed, runs }: Benefit): [string, string][] {
   return [[`predicted, fewer ${figure}`, withRange(predicted, unit)],
-          ["observed", observed ? `${withRange(observed, unit)} in ${runs} runs` : "nothing yet"]];
+          ["observed", observed ? `${withRange(observed, unit)} in ${runs} ${runs === 1 ? "run" : "runs"}` : "nothing yet"]];
 }
 
 export class BenefitPlot {

@@ -1,4 +1,4 @@
-// The colours of marks in plots, and what a legend shows of them.
+// Provides the colours of marks in plots, and what a legend shows of them.
 
 import { el } from "../dom.js";
 import type { Shape } from "../scatter.js";

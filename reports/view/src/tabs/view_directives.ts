@@ -43,10 +43,10 @@ export class DirectivesView implements View {
 
   legend(): Legend {
     return {
-      about: ["On the left, each mark is a directive whose benefit was observed: to the right what "
-        + "was predicted, upwards what the runs showed, each with its 95 % interval. On the solid "
+      about: ["On the left, each mark is a directive whose benefit was observed: the x axis is the "
+        + "predicted benefit, the y axis the observed one, each with its 95 % interval. On the solid "
         + "line they are the same. A directive is withdrawn when its whole interval is below the "
-        + "dashed one, the half of what was predicted. Directives without an observation are only "
+        + "dashed one, half of what was predicted. Directives without an observation are only "
         + "in the table.",
         "On the right are the figures of the runs, by number. Select a directive to see all of it."],
       columns: this.table.table.meanings, colours: [],
