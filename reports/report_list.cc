@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "model/itrace/memory_use.h"
 #include "reports/combined/combined_report.h"
 #include "reports/events/event_columns.h"
 #include "reports/events/timeline.h"
@@ -316,6 +317,9 @@ const Report& DefaultReport(const model::Input& input) {
   if (source != nullptr && source->reader.meta().is(Mode::kScs)) return Named("scs");
   if (source != nullptr && source->reader.meta().is(Mode::kLocks)) return Named("log-jlm");
   if (source != nullptr && source->reader.meta().is(Mode::kObjects)) return Named("objects");
+  const auto* trace = std::get_if<model::ArcRecording>(&input);
+  if (trace != nullptr && trace->branches.records() == 0 && model::HasReferences(*trace))
+    return Named("memory");
   return DefaultReport(model::KindOf(input));
 }
 

@@ -187,13 +187,13 @@ Result<void> CheckKind(const reports::Report& report, model::InputKind kind,
 Result<model::Input> OpenFor(const reports::Report* report, model::InputKind kind,
                              const ReportArguments& arguments) {
   using enum model::InputKind;
-  const bool of_profiles = report == nullptr || report->Prints(kProfile);
-  if (of_profiles && (kind == kProfile || kind == kCombined)) {
+  const bool is_open = report == nullptr;  // which report it is
+  if ((is_open || report->Prints(kProfile)) && (kind == kProfile || kind == kCombined)) {
     auto source = OpenReported(kind, arguments);
     if (!source) return std::unexpected(source.error());
     return *std::move(source);
   }
-  if (report->Prints(kind)) return OpenNamed(arguments.directory, arguments.table);
+  if (is_open || report->Prints(kind)) return OpenNamed(arguments.directory, arguments.table);
   return model::Open(arguments.directory, report->kinds.front(), arguments.table);
 }
 
@@ -243,7 +243,7 @@ Result<void> Run(ReportArguments arguments) {
   if (auto taken = TakeNewest(*named, arguments); !taken) return taken;
   const model::InputKind kind = model::KindOf(arguments.directory);
   const reports::Report* report = *named;
-  if (report == nullptr && kind != model::InputKind::kProfile)
+  if (report == nullptr && kind != model::InputKind::kProfile && kind != model::InputKind::kTrace)
     report = &reports::DefaultReport(kind);
   if (report != nullptr) {
     if (auto fits = CheckKind(*report, kind, arguments); !fits) return fits;

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "cli/commands/profile_info.h"
+#include "model/itrace/memory_use.h"
 #include "profile/files/printable_text.h"
 #include "reports/print/json_writer.h"
 
@@ -77,7 +78,10 @@ void PrintTraceText(const model::ArcRecording& arcs, const TraceInfo& info,
   }
   if (info.threads.size() > kShown)
     out.Print("             and {} more (--format json has all)\n", info.threads.size() - kShown);
-  out.Print("Its report: jprof report arc; its page: jprof view.\n");
+  const bool has_branches = arcs.branches.records() != 0;
+  if (has_branches) out.Print("Its report: jprof report arc; its page: jprof view.\n");
+  if (model::HasReferences(arcs))
+    out.Print("{}: jprof report memory.\n", has_branches ? "Its memory" : "Its report");
 }
 
 void PrintTraceJson(const model::ArcRecording& arcs, const TraceInfo& info,

@@ -116,6 +116,9 @@ class AsLackey(unittest.TestCase):
         with open(self.path("t.lackey"), encoding="ascii") as file:
             found = re.findall(r"^ ([LSM]) ([0-9a-f]+),(\d+)$", file.read(), re.M)
         self.assertEqual(len(found), count)
+        done = self.run_in(JPROF, "report", "t.itrace")  # it has no branches
+        self.assertIn("jprof memory of t.itrace", done.stdout)
+        self.assertIn("Its report: jprof report memory", self.run_in(JPROF, "info", "t.itrace").stdout)
         shutil.rmtree(self.path("t.itrace"))
         os.remove(self.path("t.lackey"))
         return [(kind, int(at, 16), int(size)) for kind, at, size in found]

@@ -235,8 +235,12 @@ def interrupt_load(lab):
             kernel, ours = cpu.get(thread["tid"], 0), thread["ran_ns"] + thread["interrupts_ns"]
             if kernel < 100e6:
                 continue
-            print(f"{thread['tid']}: {kernel} ns by the kernel, {ours / kernel:.4f} of it here")
-            if not 0.9 < ours / kernel < 1.1:
+            print(f"{thread['tid']}: {kernel} ns by the kernel in {thread['dispatches']} stretches, "
+                  f"{ours / kernel:.4f} of it here")
+            # The kernel does not count a part of each dispatch, which takes longer on a busy
+            # machine: a tenth of stretches of 50 us.
+            most = 1.1 if kernel > 500e3 * thread["dispatches"] else 1.5
+            if not 0.9 < ours / kernel < most:
                 failures.append(f"{thread['tid']}: {ours} ns, the kernel says {kernel}")
         return failures
 
