@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <string_view>
 
 #include "common/kept_fd.h"
@@ -51,9 +52,16 @@ void PlaceWatch::Note(const inotify_event& event) {
 
 bool PlaceWatch::Gone() {
   Look();
+  return gone_ > 0 || (made_ && ParentIsGone());
+}
+
+bool PlaceWatch::ParentIsGone() const {
+  const auto before = IdentityOf(parent_.get());
+  if (!before) return false;
   const Fd parent = OpenDirectory(place_.parent_path());
-  const bool parent_gone = parent_ && IdentityOf(parent_.get()) != IdentityOf(parent.get());
-  return gone_ > 0 || (made_ && parent_gone);
+  if (!parent) return errno == ENOENT || errno == ENOTDIR;  // else it cannot be looked at
+  const auto now = IdentityOf(parent.get());
+  return now && *now != *before;
 }
 
 }  // namespace jprof::record

@@ -26,6 +26,7 @@ class PlaceWatch {
 
  private:
   void Note(const inotify_event& event);
+  bool ParentIsGone() const;
 
   std::filesystem::path place_;
   Fd parent_, events_;

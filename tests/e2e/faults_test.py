@@ -45,7 +45,7 @@ FAILURES = {
     "posix_fallocate": ("ENOSPC", "EINTR"), "ftruncate": ("ENOSPC", "EINTR"),
     "truncate": ("ENOSPC",), "mkdir": ("ENOSPC", "EPERM"), "rename": ("ENOSPC", "EPERM"),
     "link": ("EPERM",), "symlink": ("EPERM",), "close": ("EINTR",), "fsync": ("ENOSPC",),
-    "rmdir": (), "sigaction": (),
+    "rmdir": (), "sigaction": (), "fstat": (),
     "pthread_create": ("EAGAIN",), "fork": ("EAGAIN",), "posix_spawnp": ("EAGAIN",),
     "timer_create": ("EAGAIN",), "syscall": ("EMFILE", "EPERM"), "pipe2": ("EMFILE",),
     "eventfd": ("EMFILE",), "socket": ("EMFILE",), "socketpair": ("EMFILE",),

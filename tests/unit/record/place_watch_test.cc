@@ -1,6 +1,7 @@
 #include "record/place/place_watch.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 
@@ -56,6 +57,17 @@ TEST_F(PlaceWatchTest, AProfileWhoseParentIsRenamedIsGone) {
   EXPECT_TRUE(watch_.Gone());
   fs::create_directories(place_);
   EXPECT_TRUE(watch_.Gone());
+}
+
+TEST_F(PlaceWatchTest, AParentThatCannotBeOpenedIsNotGone) {
+  fs::create_directory(place_);
+  rlimit usual;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &usual), 0);
+  const rlimit none = {.rlim_cur = 0, .rlim_max = usual.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const bool gone = watch_.Gone();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &usual), 0);
+  EXPECT_FALSE(gone);
 }
 
 TEST_F(PlaceWatchTest, ADirectoryInWhichNothingBeganIsNotGone) {
