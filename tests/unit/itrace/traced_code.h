@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <functional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "itrace/tracer.h"
@@ -28,11 +29,11 @@ struct Traced : TraceEvents {
   std::vector<std::string> notes;
   int status = -1;  // of the child, as by waitpid
   uint64_t instructions = 0, repeats = 0;
-  uint64_t nap_ns = 0;  // OnReferences takes so long
+  uint64_t nap_ns = 0;  // the first call of OnReferences takes so long
   void OnBranch(const profile::Branch& branch) override { branches.push_back(branch); }
   void OnReferences(std::span<const profile::MemoryReference> found) override {
     references.insert(references.end(), found.begin(), found.end());
-    if (nap_ns != 0) std::this_thread::sleep_for(std::chrono::nanoseconds(nap_ns));
+    std::this_thread::sleep_for(std::chrono::nanoseconds(std::exchange(nap_ns, 0)));
   }
 };
 
@@ -43,7 +44,7 @@ struct HowToTrace {
   bool not_taken = false;
   bool all_threads = false;
   uint64_t instructions = 0;
-  uint64_t nap_ns = 0;  // that reporting references takes
+  uint64_t nap_ns = 0;  // that the first report of references takes
   std::optional<int64_t> thread_counter = {};
   std::function<std::vector<uint64_t>()> begin_places = {};  // default: of itrace_test_begin
 };
