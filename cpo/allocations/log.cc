@@ -18,6 +18,8 @@
 namespace jprof::cpo {
 namespace {
 
+constexpr std::string_view kLogPrefix = "pages.";
+
 // The texts of one kind by number; a text of which a part is missing is left out.
 class Texts {
  public:
@@ -196,6 +198,16 @@ Result<Log> ParseLog(std::string_view bytes) {
   }
   Reader(slots).ReadInto(log);
   return log;
+}
+
+std::vector<std::filesystem::path> LogsIn(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> logs;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    if (entry.path().filename().string().starts_with(kLogPrefix)) logs.push_back(entry.path());
+  }
+  std::ranges::sort(logs);
+  return logs;
 }
 
 Result<Log> ReadLog(const std::string& path) {

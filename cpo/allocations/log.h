@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,9 @@ struct Log {
   uint64_t damaged = 0;                          // slots that make no sense
   bool cut_off = false;                          // the end of the file is missing
 };
+
+// Returns the logs in a folder, by name. A process has one for each program that it executed.
+std::vector<std::filesystem::path> LogsIn(const std::filesystem::path& folder);
 
 // Fails if it is not a regular file, cannot be read or is no such log.
 Result<Log> ReadLog(const std::string& path);

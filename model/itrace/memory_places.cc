@@ -13,21 +13,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kLogPrefix = "pages.";
-
-std::vector<fs::path> LogsIn(const fs::path& directory) {
-  std::vector<fs::path> logs;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(directory, ignored)) {
-    if (entry.path().filename().string().starts_with(kLogPrefix)) logs.push_back(entry.path());
-  }
-  std::ranges::sort(logs);
-  return logs;
-}
-
 std::vector<cpo::Log> ReadLogs(const fs::path& directory, std::vector<std::string>& losses) {
   std::vector<cpo::Log> logs;
-  for (const fs::path& path : LogsIn(directory)) {
+  for (const fs::path& path : cpo::LogsIn(directory)) {
     const std::string name = profile::CleanText(path.filename().string());
     auto log = cpo::ReadLog(path.string());
     if (!log) {
@@ -119,47 +107,55 @@ uint32_t MemoryPlaces::NumberOf(const cpo::LoggedGroup& group, std::string name)
   return at->second;
 }
 
-uint32_t MemoryPlaces::At(uint32_t pid, uint64_t address, uint64_t time_ns) const {
-  const auto process = processes_.find(pid);
-  if (process == processes_.end()) return 0;
-  const auto& [exact, ended, coming] = process->second;
-  if (const a2n::Span* found = exact.Find(address, time_ns)) return found->id;
+const a2n::Span* MemoryPlaces::Process::Nearest(uint64_t address, uint64_t time_ns) const {
   const a2n::Span* before = ended.Find(address, time_ns);
   const a2n::Span* behind = coming.Find(address, Backwards(time_ns));
-  if (before == nullptr || behind == nullptr)
-    return before != nullptr ? before->id : behind != nullptr ? behind->id : 0;
-  const uint64_t since = time_ns - before->since, left = Backwards(behind->since) - time_ns;
-  return since <= left ? before->id : behind->id;
+  if (before == nullptr || behind == nullptr) return before != nullptr ? before : behind;
+  return time_ns - before->since <= Backwards(behind->since) - time_ns ? before : behind;
 }
 
-bool MemoryPlaces::IsDoubtful(uint32_t pid, uint64_t address, uint64_t time_ns) const {
-  const auto process = processes_.find(pid);
-  if (process == processes_.end()) return false;
-  const auto& [exact, ended, coming] = process->second;
-  const uint64_t first = time_ns - std::min(time_ns, kPlaceDoubtNanos);
-  const uint64_t last = time_ns + kPlaceDoubtNanos;
-  const a2n::Span* const found = exact.Find(address, time_ns);
-  if (found != nullptr && found->since <= first && last < found->until) return false;
-  const uint32_t group = At(pid, address, time_ns);
-  for (uint64_t from = found != nullptr ? found->since : time_ns; from > first;) {
-    const a2n::Span* before = exact.Find(address, from - 1);
-    const bool is_gap = before == nullptr;
-    if (is_gap) before = ended.Find(address, from - 1);
-    if (before == nullptr || (is_gap && before->since <= first)) break;
-    if (before->id != group) return true;
-    if (is_gap) break;
-    from = before->since;
-  }
-  for (uint64_t to = found != nullptr ? found->until : time_ns; to <= last;) {
-    const a2n::Span* behind = exact.Find(address, to);
-    const bool is_gap = behind == nullptr;
-    if (is_gap) behind = coming.Find(address, Backwards(to));
-    if (behind == nullptr || (is_gap && Backwards(behind->since) > last)) break;
-    if (behind->id != group) return true;
-    if (is_gap) break;
-    to = behind->until;
+bool MemoryPlaces::Process::OtherBefore(uint32_t group, uint64_t address, uint64_t time_ns,
+                                        uint64_t first) const {
+  while (time_ns > first) {
+    const a2n::Span* const had = exact.Find(address, time_ns - 1);
+    if (had == nullptr) {
+      const a2n::Span* const last = ended.Find(address, time_ns - 1);
+      return last != nullptr && last->since > first && last->id != group;
+    }
+    if (had->id != group) return true;
+    time_ns = had->since;
   }
   return false;
+}
+
+bool MemoryPlaces::Process::OtherBehind(uint32_t group, uint64_t address, uint64_t time_ns,
+                                        uint64_t last) const {
+  while (time_ns <= last) {
+    const a2n::Span* const has = exact.Find(address, time_ns);
+    if (has == nullptr) {
+      const a2n::Span* const next = coming.Find(address, Backwards(time_ns));
+      return next != nullptr && Backwards(next->since) <= last && next->id != group;
+    }
+    if (has->id != group) return true;
+    time_ns = has->until;
+  }
+  return false;
+}
+
+MemoryPlaces::Place MemoryPlaces::Find(uint32_t pid, uint64_t address, uint64_t time_ns) const {
+  const auto at = processes_.find(pid);
+  if (at == processes_.end()) return {};
+  const Process& process = at->second;
+  const uint64_t first = time_ns - std::min(time_ns, kPlaceDoubtNanos);
+  const uint64_t last = time_ns + kPlaceDoubtNanos;
+  const a2n::Span* const found = process.exact.Find(address, time_ns);
+  if (found != nullptr && found->since <= first && last < found->until) return {found->id, false};
+  const a2n::Span* const nearest = found != nullptr ? found : process.Nearest(address, time_ns);
+  const uint32_t group = nearest != nullptr ? nearest->id : 0;
+  const uint64_t since = found != nullptr ? found->since : time_ns;
+  const uint64_t until = found != nullptr ? found->until : time_ns;
+  return {group, process.OtherBefore(group, address, since, first) ||
+                     process.OtherBehind(group, address, until, last)};
 }
 
 }  // namespace jprof::model

@@ -17,8 +17,8 @@
 namespace jprof::model {
 
 // Limits how far apart the times of a reference and of an allocation may be that belong together.
-// Times of references are interpolated between stops of the thread, and while other
-// programs run it does not stop.
+// Times of references are interpolated between stops of the thread, and while other programs run it
+// does not stop.
 inline constexpr uint64_t kPlaceSlackNanos = 100'000'000;
 
 // The group of a reference whose address changed hands within this time is uncertain.
@@ -36,12 +36,14 @@ class MemoryPlaces {
   // Returns the groups of all logs. The first is that of memory that no log has.
   const std::vector<MemoryGroup>& groups() const { return groups_; }
 
-  // Returns the index in groups() of what had the address of the process at the time. If nothing
-  // had it then, returns what had it at the nearest time that is less than kPlaceSlackNanos away.
-  // Static data and the main thread's stack are there before the log mentions them.
-  uint32_t At(uint32_t pid, uint64_t address, uint64_t time_ns) const;
-  // Returns whether another group had the address less than kPlaceDoubtNanos before or later.
-  bool IsDoubtful(uint32_t pid, uint64_t address, uint64_t time_ns) const;
+  struct Place {
+    uint32_t group = 0;        // an index of groups()
+    bool is_doubtful = false;  // another group had the address less than kPlaceDoubtNanos away
+  };
+  // Returns what had the address of the process at the time. If nothing had it then, returns what
+  // had it at the nearest time that is less than kPlaceSlackNanos away. Static data and the main
+  // thread's stack are there before the log mentions them.
+  Place Find(uint32_t pid, uint64_t address, uint64_t time_ns) const;
 
  private:
   struct Process {
@@ -49,6 +51,13 @@ class MemoryPlaces {
     // What had an address until less than kPlaceSlackNanos ago, and what has it from less than
     // that later; the times of the latter count backwards.
     a2n::SpanIndex ended, coming;
+
+    // Returns what had the address at the nearest time, or null.
+    const a2n::Span* Nearest(uint64_t address, uint64_t time_ns) const;
+    // Returns whether another group had the address in [first, time_ns).
+    bool OtherBefore(uint32_t group, uint64_t address, uint64_t time_ns, uint64_t first) const;
+    // Returns whether another group has the address in [time_ns, last].
+    bool OtherBehind(uint32_t group, uint64_t address, uint64_t time_ns, uint64_t last) const;
   };
 
   // Adds the log of a program that the process executed during [begin_ns, end_ns).
@@ -59,4 +68,5 @@ class MemoryPlaces {
   std::map<std::pair<std::string, std::string>, uint32_t> numbers_;  // by kind and key
   std::map<uint32_t, Process> processes_;                            // by pid
 };
+
 }  // namespace jprof::model

@@ -90,11 +90,12 @@ class Summing {
     functions_.Count(0, reference);
     functions_.Count(function, reference);
     const bool has_places = !places_.empty();
-    const uint32_t group =
-        has_places ? places_.At(reference.pid, reference.address, reference.time_ns) : 0;
+    uint32_t group = 0;
     if (has_places) {
+      const auto place = places_.Find(reference.pid, reference.address, reference.time_ns);
+      group = place.group;
       groups_.Count(group, reference);
-      if (places_.IsDoubtful(reference.pid, reference.address, reference.time_ns)) ++use_.doubtful;
+      use_.doubtful += place.is_doubtful ? 1 : 0;
     }
     const uint64_t end = reference.address + std::max<uint64_t>(reference.bytes, 1);
     for (uint64_t line = reference.address >> kLineShift; line <= (end - 1) >> kLineShift; ++line) {

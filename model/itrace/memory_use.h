@@ -60,7 +60,7 @@ struct MemoryUse {
   std::vector<ReuseOfUnits> reuse;  // of lines, pages of 4 KiB and pages of 2 MiB
   cpo::TlbGeometry tlb;
   std::vector<std::string> losses;
-  uint64_t doubtful = 0;  // references whose group is uncertain, because times are
+  uint64_t doubtful = 0;  // references whose group is uncertain
   // Why references may be attributed to another group, or to none.
   std::vector<std::string> site_losses;
 };

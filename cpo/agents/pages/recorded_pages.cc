@@ -12,8 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kLogPrefix = "pages.";
-
 // What a directive changes about the memory of a kind.
 struct KindOfMemory {
   std::string_view kind;
@@ -70,10 +68,8 @@ class BurstsOfLogs final : public ReferenceStream {
 
 std::vector<Log> ReadLogs(const fs::path& folder) {
   std::vector<Log> logs;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    if (!entry.path().filename().string().starts_with(kLogPrefix)) continue;
-    if (auto log = ReadLog(entry.path().string())) logs.push_back(*std::move(log));
+  for (const fs::path& path : LogsIn(folder)) {
+    if (auto log = ReadLog(path.string())) logs.push_back(*std::move(log));
   }
   std::ranges::sort(logs, {}, &Log::began_ns);
   return logs;

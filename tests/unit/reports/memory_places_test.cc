@@ -28,7 +28,7 @@ cpo::Log LogOf(std::vector<cpo::Placement> placements) {
 
 std::string KeyAt(const MemoryPlaces& places, uint64_t address, uint64_t time_ns,
                   uint32_t pid = kPid) {
-  const MemoryGroup& group = places.groups()[places.At(pid, address, time_ns)];
+  const MemoryGroup& group = places.groups()[places.Find(pid, address, time_ns).group];
   return group.kind == "unknown" ? "" : group.kind + " " + group.key;
 }
 
@@ -113,12 +113,12 @@ TEST(MemoryPlaces, WhatChangesHandsSoonIsDoubtful) {
   const MemoryPlaces places({LogOf({{1000, 100, 200 * kMs, 300 * kMs, 0},
                                     {1000, 100, 300 * kMs, 500 * kMs, 1},
                                     {1000, 100, 505 * kMs, cpo::kForever, 1}})});
-  EXPECT_FALSE(places.IsDoubtful(kPid, 1000, 250 * kMs));
-  EXPECT_TRUE(places.IsDoubtful(kPid, 1000, 295 * kMs));
-  EXPECT_TRUE(places.IsDoubtful(kPid, 1000, 305 * kMs));
-  EXPECT_FALSE(places.IsDoubtful(kPid, 1000, 311 * kMs));
-  EXPECT_FALSE(places.IsDoubtful(kPid, 1000, 502 * kMs));  // the same group has it again
-  EXPECT_FALSE(places.IsDoubtful(kPid, 5000, 300 * kMs));
+  EXPECT_FALSE(places.Find(kPid, 1000, 250 * kMs).is_doubtful);
+  EXPECT_TRUE(places.Find(kPid, 1000, 295 * kMs).is_doubtful);
+  EXPECT_TRUE(places.Find(kPid, 1000, 305 * kMs).is_doubtful);
+  EXPECT_FALSE(places.Find(kPid, 1000, 311 * kMs).is_doubtful);
+  EXPECT_FALSE(places.Find(kPid, 1000, 502 * kMs).is_doubtful);  // the same group has it again
+  EXPECT_FALSE(places.Find(kPid, 5000, 300 * kMs).is_doubtful);
 }
 
 TEST(MemoryPlaces, NamesHaveNoControlCharacters) {
@@ -150,7 +150,7 @@ TEST(MemoryPlaces, AreThoseOfASearchThroughAll) {
     for (int i = 0; i < 5000; ++i) {
       const uint64_t address = 900 + random() % 2600, time = random() % (now + 100 * kMs);
       const std::set<uint32_t> allowed = Allowed(log, address, time);
-      const uint32_t found = places.At(kPid, address, time);
+      const uint32_t found = places.Find(kPid, address, time).group;
       if (found == 0) {
         EXPECT_TRUE(allowed.empty()) << address << " at " << time;
       } else {
