@@ -17,6 +17,7 @@ enum class FrameKind : uint8_t {
   kNative = 4,
   kInlined = 5,
   kFunction = 6,
+  kSite = 7,  // no frame: a bytecode of its parent's method, where it calls or was sampled
   kOther = 8,
   kThread = 9,
   kWoven = 10,   // counts itself by its bytecode, whatever code runs

@@ -57,6 +57,7 @@ struct AgentOptions {
   uint64_t snapshots = 0;  // seconds between counts of live objects; 0: at the end only
   bool removed = false;    // kObjects with what bytecode asks for
   bool fold_recursion = false;
+  bool call_sites = false;  // calls of a method from two places of one caller are two contexts
   TraceMode trace_mode = TraceMode::kNormal;
   uint64_t trace_memory = 64ull << 20;  // bytes per thread
   ProbeChoice probe = ProbeChoice::kAuto;

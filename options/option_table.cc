@@ -108,6 +108,11 @@ constexpr Option kOptions[] = {
     {"FOLD_RECURSION", "", "--fold-recursion", "", Flag{&O::fold_recursion}, kTreeCommands,
      "fold recursion: a recursive call returns to the existing node, which makes the tree smaller",
      kMemory},
+    {"CALL_SITES", "", "--call-sites", "", Flag{&O::call_sites},
+     kCalltreeCommand | kCallflowCommand,
+     "two calls of a method at different places in one caller are two contexts, with their source "
+     "lines",
+     kWhatIsRecorded},
     {"TRACE_MODE", "", "--mode", "M", Choice<TraceMode>{&O::trace_mode, kTraceModes}, kTraceCommand,
      "normal (stop when full), wrap (keep the latest events of each thread) or continuous "
      "(compressed to disk)"},

@@ -24,6 +24,7 @@ struct SessionOptions {
   bool clock = true;                     // time is the first metric, else counters or counts are
   std::vector<ptm::EventSpec> counters;  // metrics after time, 8 at most
   bool fold_recursion = false;
+  bool call_sites = false;
   TraceKeep trace_keep = TraceKeep::kNormal;
   uint64_t trace_memory = 64ull << 20;  // bytes per thread
   uint32_t timed_event_period = 32;     // one event in this many is timed; 1 with counters

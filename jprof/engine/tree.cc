@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "jprof/engine/session.h"
 
@@ -152,7 +153,8 @@ bool FoldsRecursion(Session& session) {
 // Returns the ancestor that represents a child with this method, or null if there is none or if
 // recursion is not folded.
 Node* FoldedChild(Thread& thread, Node* parent, MethodRef ref) {
-  if (!FoldsRecursion(*thread.session)) return nullptr;
+  const bool is_site = profile::TypeOf(ref) == FrameKind::kSite;  // which other methods share
+  if (is_site || !FoldsRecursion(*thread.session)) return nullptr;
   return AncestorOf(thread, parent, profile::MethodOf(ref));
 }
 
@@ -208,6 +210,12 @@ Child FindOrAddChild(Thread& thread, Node* parent, MethodRef ref, uint32_t key) 
   if (child.node != nullptr) return child;
   ++thread.timeline.record->overflow;
   return {Overflow(thread, parent), true};
+}
+
+Node* FindOrAddSite(Thread& thread, Node* parent, MethodRef site) {
+  if (profile::MethodOf(parent->ref) == profile::kOverflowMethod) return parent;
+  Node* const node = Descend(thread, parent, site, std::to_underlying(site)).node;
+  return node != nullptr ? node : parent;
 }
 
 Node* AddUnplacedChild(Thread& thread, Node* parent, MethodRef ref) {

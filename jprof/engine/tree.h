@@ -28,6 +28,9 @@ inline Child FindOrAddChild(Thread& thread, profile::Node* parent, profile::Meth
   return FindOrAddChild(thread, parent, ref, IndexOf(profile::MethodOf(ref)));
 }
 
+// Returns the child of `parent` for a site of its method, or `parent` itself if there is no space.
+profile::Node* FindOrAddSite(Thread& thread, profile::Node* parent, profile::MethodRef site);
+
 // Returns a new child that is not among its parent's children yet or, where recursion is folded, an
 // ancestor. Returns null if there is no space. It is for trees that keep a node's children in
 // another way (woven.h).

@@ -108,7 +108,8 @@ profile::RecordingOptions RecordingOptionsOf(const options::AgentOptions& option
           .force_rate = options.force_rate,
           .interrupt_ns = options.interrupt_ns,
           .tprof = options.jit_log,
-          .code = options.jit_code};
+          .code = options.jit_code,
+          .sites = options.call_sites || options.mode == options::Mode::kScs};
 }
 
 profile::Clock ClockOf(const engine::Session& session) {

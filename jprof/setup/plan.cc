@@ -139,6 +139,7 @@ Result<Plan> MakePlan(const options::AgentOptions& options, bool has_vm) {
     session.files.node_addresses = *addresses;
   }
   session.fold_recursion = options.fold_recursion;
+  session.call_sites = options.call_sites;
   session.trace_keep = TraceKeepOf(options.trace_mode);
   session.trace_memory = options.trace_memory;
   if (!options.threads.Empty()) {

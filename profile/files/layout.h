@@ -89,6 +89,9 @@ struct ChildSlot {
 //
 // - parent < own index (a root's parent is 0).
 // - Node 0 is never used; `ref` is kNoMethodRef in an unused record.
+// - A node of type kSite is a bytecode of its parent's method: its children were called there, and
+//   its values belong to the parent. It has no counts. Only recordings with
+//   RecordingOptions::sites have such nodes.
 // - A node of type kWoven counts entries in one 64-bit number, entries[0] and [1], and each entry
 //   has exactly one exit: `exits` and `child` are slots for children (jprof/engine/woven.h).
 // - When the method of a context changes type (I -> J -> R), or when its counters approach 2^31,
@@ -253,9 +256,13 @@ enum MethodFlags : uint16_t {
   // Its calls are partly counted: HotSpot has an intrinsic for it, and callers may use that,
   // because they are compiled without probes (FOCUS=) or with intrinsics (KEEP_INTRINSICS).
   kMethodIntrinsic = 128,
+  // A site, which is a bytecode of any method: name = its index and source line, "17:42", or "17:0"
+  // if the line is unknown. Nodes of it have the kind kSite.
+  kMethodSite = 256,
 };
 // The flags of frames that are not Java methods.
-inline constexpr uint16_t kMethodNotJava = kMethodCode | kMethodKernel | kMethodStub | kMethodClass;
+inline constexpr uint16_t kMethodNotJava =
+    kMethodCode | kMethodKernel | kMethodStub | kMethodClass | kMethodSite;
 
 struct MethodRecord {
   uint32_t bytes = 0;  // of the whole record, a multiple of 8

@@ -34,6 +34,7 @@ json ToJson(const Metric& metric) {
 json ToJson(const RecordingOptions& options) {
   return {{"text", options.text},
           {"fold_recursion", options.fold_recursion},
+          {"sites", options.sites},
           {"tree_memory", options.tree_memory},
           {"threads", options.threads},
           {"methods", options.methods},
@@ -92,6 +93,7 @@ Metric ParseMetric(const JsonFields& fields, Damages& damages) {
 void Read(const JsonFields& fields, RecordingOptions& options) {
   fields.Read("text", options.text);
   fields.Read("fold_recursion", options.fold_recursion);
+  fields.Read("sites", options.sites);
   fields.Read("tree_memory", options.tree_memory);
   fields.Read("threads", options.threads);
   fields.Read("methods", options.methods);

@@ -113,6 +113,7 @@ struct RecordingOptions {
   uint64_t interrupt_ns = 0;  // cost of one timer interrupt on this machine; 0 if not measured
   bool tprof = false;         // jitted code is logged
   bool code = false;          // including its instructions
+  bool sites = false;         // nodes of kind kSite
   bool operator==(const RecordingOptions&) const = default;
 };
 
