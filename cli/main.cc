@@ -58,6 +58,10 @@ constexpr Subcommand kSubcommands[] = {
      "Records when each thread ran on which processor, in which calling context it stopped, and "
      "why it waited",
      TimelineCommand},
+    {kProfile, "scale",
+     "Runs a Java program with inputs of several sizes, and prints by which power of the size its "
+     "calls and times grow",
+     ScaleCommand},
     {kProfile, "heap",
      "Shows what holds the memory of a JVM that runs or of a heap dump: classes, objects, suspects "
      "of leaks, paths",
@@ -83,6 +87,9 @@ constexpr Subcommand kSubcommands[] = {
      ExportCommand},
     {kRead, "push", "Sends a result to a server of continuous profiling: Pyroscope or Parca",
      PushCommand},
+    {kRead, "mcp",
+     "Answers assistants about results, by the Model Context Protocol on standard input and output",
+     McpCommand},
     {kMeasure, "tprof",
      "Samples the whole machine, processes or a command: which programs, libraries and functions "
      "use the CPUs",

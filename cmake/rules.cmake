@@ -77,18 +77,28 @@ function(jprof_library name)
   target_link_libraries(${name} PUBLIC ${ARGN})
 endfunction()
 
-# jprof_jar(NAME SOURCES...): a target that builds share/jprof/NAME.jar, for Java 17 and later, which
-# is installed. Requires a JDK in JPROF_JDK.
+# jprof_jar(NAME SOURCES... [SOURCEPATH DIR] [RESOURCES DIR]): a target that builds
+# share/jprof/NAME.jar, for Java 17 and later, which is installed. Requires a JDK in JPROF_JDK.
+# SOURCEPATH has sources of classes that others provide, and RESOURCES the files beside the classes.
 function(jprof_jar name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCEPATH;RESOURCES" "")
+  set(found)
+  if(arg_SOURCEPATH)
+    set(found -implicit:none -proc:none -sourcepath ${arg_SOURCEPATH})
+  endif()
+  set(resources)
+  if(arg_RESOURCES)
+    set(resources -C ${arg_RESOURCES} .)
+  endif()
   set(classes ${CMAKE_CURRENT_BINARY_DIR}/classes)
   set(jar ${CMAKE_BINARY_DIR}/share/jprof/${name}.jar)
   add_custom_command(
     OUTPUT ${jar}
     COMMAND ${CMAKE_COMMAND} -E rm -rf ${classes}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${classes} ${CMAKE_BINARY_DIR}/share/jprof
-    COMMAND ${JPROF_JDK}/bin/javac --release 17 -Xlint:all -Werror -d ${classes} ${ARGN}
-    COMMAND ${JPROF_JDK}/bin/jar --create --file ${jar} -C ${classes} .
-    DEPENDS ${ARGN}
+    COMMAND ${JPROF_JDK}/bin/javac --release 17 -Xlint:all -Werror ${found} -d ${classes} ${arg_UNPARSED_ARGUMENTS}
+    COMMAND ${JPROF_JDK}/bin/jar --create --file ${jar} -C ${classes} . ${resources}
+    DEPENDS ${arg_UNPARSED_ARGUMENTS}
     COMMENT "Building ${name}.jar"
     VERBATIM)
   add_custom_target(${name}.jar ALL DEPENDS ${jar})

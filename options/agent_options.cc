@@ -111,6 +111,15 @@ Checked CheckMode(const AgentOptions& o) {
   }
   if (o.jvm_events && o.mode != Mode::kCalltree && o.mode != Mode::kCallflow)
     return Needs(*FindOption("EVENTS"), {"CALLTREE", "CALLFLOW"});
+  if (o.call_sites && o.mode != Mode::kCalltree)
+    return Needs(*FindOption("CALL_SITES"), {"CALLTREE"});
+  if (o.call_sites && o.probe == ProbeChoice::kJvmti)
+    return Wrong(*FindOption("CALL_SITES"),
+                 "JVMTI does not report where a method is called; remove one of the two");
+  if (o.call_sites && o.fold_recursion)
+    return Wrong(*FindOption("CALL_SITES"),
+                 "folded recursion does not know where recursive calls are made; remove one of the "
+                 "two");
   if (o.lite && o.mode != Mode::kLocks) return Needs(*FindOption("LITE"), {"LOCKS"});
   if (o.mode == Mode::kLocks) {
     if (const Option* given = FirstSet(

@@ -47,7 +47,7 @@ Result<FilterItem> ParseItem(std::string_view text, bool include, Names names) {
   const bool prefix = text.back() == '*';
   if (prefix) text.remove_suffix(1);
   while (names == Names::kMethods && prefix && text.ends_with('*')) text.remove_suffix(1);
-  if (text.contains('*')) {
+  if (names == Names::kThreads && text.contains('*')) {
     return WrongUse("a * is only allowed at the end, not in '{}*' (%2A is a literal *)",
                     text.substr(0, text.find('*')));
   }
@@ -91,13 +91,27 @@ bool Matches(char pattern, char c, bool nested) {
          (separates(pattern) && (separates(c) || (nested && pattern == '.' && c == '$')));
 }
 
+// Where a character does not match, the last * before it takes one character more.
 bool MatchesItem(const FilterItem& item, const MethodText& method) {
-  const size_t size = item.text.size();
-  if (size > method.size() || (!item.prefix && !method.IsEndOfName(size))) return false;
-  for (size_t i = 0; i < size; ++i) {
-    if (!Matches(item.text[i], method[i], !item.prefix)) return false;
+  constexpr size_t kNone = ~size_t{0};
+  const std::string_view text = item.text;
+  size_t behind_star = kNone, retry = 0;
+  for (size_t at = 0, i = 0;;) {
+    if (at == text.size() && (item.prefix || method.IsEndOfName(i))) return true;
+    if (at < text.size() && text[at] == '*') {
+      behind_star = ++at;
+      retry = i;
+    } else if (at < text.size() && i < method.size() &&
+               Matches(text[at], method[i], !item.prefix)) {
+      ++at;
+      ++i;
+    } else if (behind_star == kNone || retry == method.size()) {
+      return false;
+    } else {
+      at = behind_star;
+      i = ++retry;
+    }
   }
-  return true;
 }
 
 }  // namespace

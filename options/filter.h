@@ -18,6 +18,7 @@ namespace jprof::options {
 // item decides. A name that matches no item is excluded if the first item includes, and included if
 // the first item excludes.
 // - A pattern with a * at the end matches what begins with the text before it.
+// - Another * in a pattern of methods stands for any text, also with dots: "com.acme.*.find".
 // - Another pattern of threads matches the whole name.
 // - Another pattern of methods is a package with everything below it, a class with its nested
 //   classes, or a method ("pkg/Class.method"). A dot in it matches the separator of packages, of

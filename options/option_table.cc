@@ -108,8 +108,7 @@ constexpr Option kOptions[] = {
     {"FOLD_RECURSION", "", "--fold-recursion", "", Flag{&O::fold_recursion}, kTreeCommands,
      "fold recursion: a recursive call returns to the existing node, which makes the tree smaller",
      kMemory},
-    {"CALL_SITES", "", "--call-sites", "", Flag{&O::call_sites},
-     kCalltreeCommand | kCallflowCommand,
+    {"CALL_SITES", "", "--call-sites", "", Flag{&O::call_sites}, kCalltreeCommand,
      "two calls of a method at different places in one caller are two contexts, with their source "
      "lines",
      kWhatIsRecorded},

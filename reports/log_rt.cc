@@ -208,7 +208,7 @@ TreeColumns LogRtColumns(const NamedTree& tree, ProductionTexts& texts) {
   const int width = view == kPeople ? CallsWidth(tree.forest.rows) : 0;
   const int level_width = view == kPeople ? LevelWidth(tree.forest.rows) : 0;
   TreeColumns columns(view);
-  AddIdentity(columns);
+  AddIdentity(columns, tree.options);
   columns.Add(kPeople, {"LV", level_width},
               [](const TreeRow& row) { return Value::Integer(row.shown.level); });
   columns.Add(kPeople, {"CALLS", width}, shown_calls);

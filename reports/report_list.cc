@@ -10,8 +10,12 @@
 #include "reports/itrace/arc.h"
 #include "reports/itrace/arc_columns.h"
 #include "reports/itrace/memory.h"
+#include "reports/lines/lines_report.h"
 #include "reports/locks/log_jlm.h"
 #include "reports/object_columns.h"
+#include "reports/report_columns.h"
+#include "reports/scale/scale_columns.h"
+#include "reports/scale/scale_report.h"
 #include "reports/ticks/tprof.h"
 #include "reports/tree/header.h"
 #include "reports/view/views.h"
@@ -19,146 +23,20 @@
 namespace jprof::reports {
 namespace {
 
-constexpr std::string_view kNameMeaning =
-    "`J:pkg.Class.method(Type)` (`--names`), where J is the letter of the frame's kind; `+3` "
-    "before it: three callers, each with this single callee, are not printed; `(5 more rows)`: "
-    "what `--all` shows";
-
-constexpr std::string_view kSpreadMeaning =
-    "of a merged profile: the least value of the first metric, as measured (without a metric: of "
-    "CALLS), in any merged profile; one without the context counts as 0"
-    "; `-`: the row is of several contexts";
-
-constexpr ColumnHelp kLogRtColumns[] = {
-    {"LV", "level: 0 the thread, 1 its first method"},
-    {"CALLS", "entries of this method in this calling context"},
-    {"CEE", "without a metric: calls it made, the sum of its children's CALLS"},
-    {"RAW", "with `--raw`: the exclusive value as measured"},
-    {"ADJUST", "with `--raw`: the profiler's overhead in it, which is subtracted"},
-    {"SELF",
-     "the exclusive value of the metric: this node alone, without callees, corrected (`base` of "
-     "CSV and JSON); `<X`: its 95 % interval, which ends at X, is wider than the value; further "
-     "metrics are SELF-1, ..."},
-    {"SAMPLES", "in place of SELF where the metric is sampled: not calibrated"},
-    {"ERROR", "with `--raw`: about one standard deviation of SELF"},
-    {"AB",
-     "of a profile of `jprof objects`, in place of SELF: bytes of the objects that the method "
-     "allocates itself in this context, the sum of the rows of classes (`--`) right below it"},
-    {"AO", "the same: the number of these objects"},
-    {"LB", "the same with `--live`: bytes of those objects that still exist"},
-    {"LO", "the same with `--live`: the number of those objects that still exist"},
-    {"ASKED", "the same with `--removed`: how many the bytecode has asked for, allocated or not"},
-    {"CUM", "the inclusive value: SELF with everything below"},
-    {"%", "CUM of the first metric in percent of the whole"},
-    {"RUNS", "of a merged profile: how many of the merged profiles have this context"},
-    {"MIN", kSpreadMeaning},
-    {"MEDIAN", "the same: the median of all merged profiles; of an even number the lower of two"},
-    {"MAX", "the same: the largest value"},
-    {"CUM/CALL", "CUM of the first metric divided by CALLS"},
-    {"P-SAMPLES",
-     "of the counted run of a combined profile: samples in this context alone, in all sampled "
-     "runs"},
-    {"P-SELF", "the same: mean production time of a run in this context alone (`report combined`)"},
-    {"P-CUM", "the same: mean production time of a run in it with all that it called"},
-    {"+-", "half of the 95 % interval of P-CUM"},
-    {"P-CUM/CALL", "P-CUM of one call; `rX`: of one entry, as recursion was folded"},
-    {"DS",
-     "dispatches: how often the thread was scheduled in while this was the current method; left "
-     "out if there are none"},
-    {"IN", "interrupts that came while this was the current method; only with `jprof timeline`"},
-    {"NAME", kNameMeaning},
-};
-
-constexpr ColumnHelp kMethodsColumns[] = {
-    {"SELF%", "SELF in percent of the whole (without a metric: CALLS)"},
-    {"CUM%", "CUM in percent of the whole"},
-    {"CALLS", "entries of the method"},
-    {"CTX", "the number of its calling contexts"},
-    {"RAW", "with `--raw`: the exclusive value as measured"},
-    {"ADJUST", "with `--raw`: the profiler's overhead in it, which is subtracted"},
-    {"SELF",
-     "the exclusive value of the metric (`base` of CSV and JSON); further metrics are SELF-1, ..."},
-    {"SAMPLES", "in place of SELF where the metric is sampled: not calibrated"},
-    {"ERROR", "with `--raw`: about one standard deviation of SELF"},
-    {"CUM", "SELF with all callees, where a method below itself is not counted again"},
-    {"SELF/CALL", "SELF of the first metric divided by CALLS"},
-    {"NAME", "the method; behind `<` its main caller, and that caller's share of SELF"},
-};
-
-constexpr ColumnHelp kScsColumns[] = {
-    {"LV", "level: 0 the thread, 1 its first method"},
-    {"SAMPLES",
-     "taken in this node alone (exclusive); with "
-     "several events one column for each, with its name"},
-    {"CUM", "SAMPLES with everything below (inclusive)"},
-    {"%", "CUM of the first event in percent of the whole"},
-    {"RUNS", "of a merged profile: how many of the merged profiles have this context"},
-    {"MIN", kSpreadMeaning},
-    {"MEDIAN", "the same: the median of all merged profiles; of an even number the lower of two"},
-    {"MAX", "the same: the largest value"},
-    {"CALLS", "entries, which are exact: only in a profile by `calltree --sample`"},
-    {"NAME", "the frame, behind the letter of its kind"},
-};
-
-constexpr ColumnHelp kLogGenColumns[] = {
-    {"tid", "the thread's id"},
-    {"thread", "the thread's name"},
-    {"event", "`entry` or `exit`"},
-    {"type", "the method's letter"},
-    {"delta", "the change of the first metric since the thread's previous event"},
-    {"missing_before", "events that were dropped or overwritten before this one"},
-    {"name", "the method"},
-};
-
-constexpr ColumnHelp kLogJlmColumns[] = {
-    {"%MISS", "100 SLOW / NONREC: how often a thread had to wait for it"},
-    {"GETS", "times that a lock of this class was taken: NONREC + REC"},
-    {"NONREC", "times that the thread did not have it already"},
-    {"SLOW", "times that a thread had to wait, because another one had it"},
-    {"REC", "times that the thread had it already"},
-    {"TIER2", "spins of the middle level: `-`, HotSpot does not tell"},
-    {"TIER3", "spins of the outer level: `-`, HotSpot does not tell"},
-    {"%UTIL",
-     "HOLD in percent of the recorded time; above 100 where several objects of the class are held "
-     "at once; `-`: recorded with --lite, or the recording has not ended"},
-    {"AVER_HTM", "mean time from taking to releasing it; `-`: recorded with --lite"},
-    {"WAIT", "time that threads waited for it"},
-    {"NAME",
-     "the class of the lock; with `--contexts` below it `in`: where it is taken, `waits in ... "
-     "for`: who waits, and where the owner had taken it"},
-};
-
-constexpr ColumnHelp kCombinedColumns[] = {
-    {"LV", "level: 0 all threads, 1 their first methods"},
-    {"CALLS", "calls in the counted run: exact; `-`: not a Java method, cannot be counted"},
-    {"SAMPLES", "taken in this context alone, in all sampled runs together"},
-    {"SELF",
-     "mean time of a run in this context alone, from the samples; `~X`: fewer than 10 samples, an "
-     "estimate from the calls"},
-    {"CUM", "mean time of a run in it with all that it called"},
-    {"+-",
-     "half of the 95 % interval: first of CUM, then of CUM/CALL; empty behind `<X`, behind `~X` "
-     "the "
-     "upper end of the interval, `<Y`"},
-    {"%", "CUM in percent of all samples"},
-    {"CUM/CALL",
-     "what one call takes with all that it called; of a recursion CUM is divided by the outermost "
-     "calls; `rX`: per entry, as the counted run folded recursion and did not tell them apart"},
-    {"NAME", kNameMeaning},
-};
-
 constexpr std::string_view kTreeOptions =
     "--format --threads --sort --all --min-percent --depth --names --legend --width --no-pager "
-    "--metric --cumulative --raw --static-letters --table --uncalibrated --force --refit";
+    "--metric --cumulative --raw --static-letters --call-sites --table --uncalibrated --force "
+    "--refit";
 constexpr std::string_view kTreeStacks =
-    "--format --threads --sort --min-percent --depth "
-    "--metric --table --uncalibrated --force --refit";
+    "--format --threads --sort --min-percent --depth --metric --table --uncalibrated --force "
+    "--refit";
 
 using enum model::InputKind;
 constexpr model::InputKind kProfiles[] = {kProfile}, kCombinedProfiles[] = {kCombined},
-                           kRecordings[] = {kTicks}, kTraces[] = {kTrace},
-                           kEventKinds[] = {kEvents, kProfile},
-                           kEveryKind[] = {kProfile, kCombined, kTicks, kTrace, kEvents};
+                           kBothProfiles[] = {kProfile, kCombined}, kRecordings[] = {kTicks},
+                           kTraces[] = {kTrace}, kEventKinds[] = {kEvents, kProfile},
+                           kScales[] = {kScale},
+                           kEveryKind[] = {kProfile, kCombined, kTicks, kTrace, kEvents, kScale};
 
 // Adapts the function of a report to the kind of input that it prints.
 template <typename T, auto kPrint>
@@ -211,7 +89,7 @@ constexpr Report kReports[] = {
      "", kTableFormats, kMethodsColumns, kProfiles, OfProfile<PrintMethods>},
     {"scs", "the call tree of a sampled profile: samples in every calling context",
      "--format --threads --sort --all --min-percent --depth --names --legend --width --no-pager "
-     "--metric --cumulative --static-letters",
+     "--metric --cumulative --static-letters --call-sites",
      "--format --threads --sort --min-percent --depth --metric", kTreeFormats, kScsColumns,
      kProfiles, OfProfile<PrintScs>},
     {"objects", "the allocated objects of a profile of jprof objects, summed by class",
@@ -235,6 +113,18 @@ constexpr Report kReports[] = {
      "--uncalibrated --force",
      "--format --sort --min-percent --depth", kTreeFormats, kCombinedColumns, kCombinedProfiles,
      OfCombined, PageOf<model::Combined>},
+    {"lines",
+     "source lines of a method, or of the hottest: samples, and calls made there",
+     "--format --all --min-percent --names --legend --width --no-pager --metric --source-path "
+     "--table --uncalibrated --force",
+     "",
+     kTableFormats,
+     kLinesColumns,
+     kBothProfiles,
+     PrintLines,
+     nullptr,
+     {},
+     true},
     {"arc", "a trace of jprof itrace: functions and calls, with exact numbers of instructions",
      "--format --all --min-percent --top --function --tid --listing --names --legend --width "
      "--no-pager",
@@ -262,6 +152,9 @@ constexpr Report kReports[] = {
     {"utilisation", "how busy each processor was, in equal intervals",
      "--format --legend --width --no-pager", "", kTableFormats, kUtilisationColumns, kEventKinds,
      OfEvents<PrintUtilisation>},
+    {"scale", "how calls and times grow with the size of the input, of jprof scale",
+     "--format --all --names --legend --width --no-pager", "", kTableFormats, kScaleColumns,
+     kScales, Of<model::Scale, PrintScale>, PageOf<model::Scale>},
     {"html",
      "all of it as one HTML file, also of a recording (docs/VIEW.md)",
      "--out --table --uncalibrated --force",

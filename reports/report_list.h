@@ -22,6 +22,7 @@ struct Report {
   // Prints the HTML page of an input. Null if the report is no kind's default.
   Result<void> (*page)(model::Input& input, Output& out) = nullptr;
   std::span<const ColumnHelp> more_columns = {};  // of a second table
+  bool is_of_method = false;                      // its first argument may be the name of a method
 
   bool HasOption(std::string_view option, Format format) const;
   bool Prints(model::InputKind kind) const;

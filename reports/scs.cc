@@ -64,7 +64,7 @@ void AddEvents(TreeColumns& columns, const NamedTree& tree) {
 TreeColumns ScsColumns(const NamedTree& tree) {
   const auto calls = [](const TreeRow& row) { return Value::Integer(row.shown.calls); };
   TreeColumns columns(EntryOf(tree.options.format).view);
-  AddIdentity(columns);
+  AddIdentity(columns, tree.options);
   columns.Add(kPeople, {"LV", 2},
               [](const TreeRow& row) { return Value::Integer(row.shown.level); });
   AddEvents(columns, tree);

@@ -9,7 +9,7 @@
 //   number of methods counted
 //   number of methods skipped, for each reason of jprof::weave::SkipReason
 // All numbers have 4 bytes. Counts each method with code except intrinsics, with ascending ids, and
-// its locks and allocations.
+// its locks, allocations and sites.
 // --unchanged: reads and writes each method without inserting anything.
 #include <chrono>
 #include <cstdint>
@@ -41,10 +41,13 @@ Result<Woven> WeaveNext(std::span<const uint8_t> bytes, bool unchanged, uint32_t
                                  : Decision{.action = Action::kCount,
                                             .id = next_id++,
                                             .locks = true,
-                                            .allocations = true};
+                                            .allocations = true,
+                                            .sites = true};
     };
-    return Weave(bytes, decide,
-                 [](std::string_view name) { return static_cast<uint32_t>(name.size()); });
+    return Weave(
+        bytes, decide,
+        {.of_class = [](std::string_view name) { return static_cast<uint32_t>(name.size()); },
+         .of_site = [](uint32_t bci, uint32_t line) { return bci << 15 | line; }});
   }
   auto rewritten = RewriteUnchanged(bytes);
   if (!rewritten) return std::unexpected(rewritten.error());

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/gate/gate.h"
+#include "cli/gate/saved.h"
 #include "cli/shared/choices.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/pager.h"
@@ -36,12 +38,16 @@ struct CompareArguments {
   TableChoice table;
   TextChoice text;
   reports::CompareOptions options;
+  GateChoice gate;
 };
 
 Result<Format> FormatOf(const CompareArguments& arguments) {
   std::string name = arguments.format;
   const std::string extension = fs::path(arguments.out).extension();
   if (name.empty()) name = extension == ".html" ? "html" : extension == ".json" ? "json" : "text";
+  if (name == "junit" || name == "markdown")
+    return WrongUse("--format {} is that of a verdict: add --fail-if '{}'", name,
+                    kDefaultCondition);
   const Result<size_t> format = Choose("--format", name, kFormatNames);
   if (!format) return std::unexpected(format.error());
   return static_cast<Format>(*format);
@@ -99,6 +105,49 @@ Result<void> Print(const CompareArguments& arguments, Format format,
   return PrintAs(format, *compared, arguments.options, out);
 }
 
+// Returns the format of a gate, that of --format, else that of the extension of --out.
+Result<const reports::GateFormat*> GateFormatOf(const CompareArguments& arguments) {
+  const std::string extension = fs::path(arguments.out).extension();
+  std::vector<std::string_view> names;
+  for (const reports::GateFormat& format : reports::kGateFormats) {
+    names.push_back(format.name);
+    if (arguments.format.empty() && format.extension == extension) return &format;
+  }
+  if (arguments.format.empty()) return &reports::kGateFormats[0];
+  const Result<size_t> chosen = Choose("--format", arguments.format, names);
+  if (!chosen) return WrongUse("{}, with --fail-if", chosen.error().message);
+  return &reports::kGateFormats[*chosen];
+}
+
+Result<int> RunGate(const CompareArguments& arguments) {
+  if (arguments.b.empty())
+    return WrongUse(
+        "--fail-if compares two profiles: jprof compare BASE NEW --fail-if '{}'",
+        arguments.gate.fail_if.empty() ? kDefaultCondition : arguments.gate.fail_if.front());
+  for (const char* option : {"--metric", "--absolute"}) {
+    if (arguments.line->IsGiven(option))
+      return WrongUse("{} is not for --fail-if, whose conditions name what they compare", option);
+  }
+  const auto conditions = arguments.gate.Conditions();
+  if (!conditions) return std::unexpected(conditions.error());
+  const auto format = GateFormatOf(arguments);
+  if (!format) return std::unexpected(format.error());
+  const Result<model::NameForm> names = arguments.text.Form();
+  if (!names) return std::unexpected(names.error());
+  auto base = OpenNamed(SavedOr(arguments.a), arguments.table);
+  if (!base) return std::unexpected(base.error());
+  auto now = OpenNamed(SavedOr(arguments.b), arguments.table);
+  if (!now) return std::unexpected(now.error());
+  const bool to_file = !arguments.out.empty();
+  return CompareByConditions(
+      *base, *now, *conditions, arguments.gate,
+      {.print = (*format)->print,
+       .names = *names,
+       .width = to_file ? arguments.text.width.value_or(0) : arguments.text.Width(),
+       .top = arguments.options.top,
+       .out = arguments.out});
+}
+
 Result<void> Run(CompareArguments arguments) {
   const Result<Format> format = FormatOf(arguments);
   if (!format) return std::unexpected(format.error());
@@ -109,17 +158,21 @@ Result<void> Run(CompareArguments arguments) {
   arguments.options.names = *names;
   arguments.options.width =
       arguments.out.empty() ? arguments.text.Width() : arguments.text.width.value_or(0);
-  if (arguments.options.top == 0) return WrongUse("--top must be at least 1");
-  Result<model::Source> a = OpenComparable(arguments.a, arguments.table);
+  Result<model::Source> a = OpenComparable(SavedOr(arguments.a), arguments.table);
   if (!a) return std::unexpected(a.error());
   if (arguments.b.empty()) {
     if (arguments.options.absolute)
       return WrongUse("--absolute requires two profiles: jprof compare A B --absolute");
     return Print(arguments, *format, CompareWithin(*a, arguments.options));
   }
-  Result<model::Source> b = OpenComparable(arguments.b, arguments.table);
+  Result<model::Source> b = OpenComparable(SavedOr(arguments.b), arguments.table);
   if (!b) return std::unexpected(b.error());
   return Print(arguments, *format, CompareTwo(*a, *b, arguments.options));
+}
+
+Result<int> RunEither(const CompareArguments& arguments) {
+  if (arguments.options.top == 0) return WrongUse("--top must be at least 1");
+  return arguments.gate.IsGiven() ? RunGate(arguments) : StatusOf(Run(arguments));
 }
 
 }  // namespace
@@ -132,21 +185,29 @@ Action CompareCommand(CommandLine line, const Command&) {
       "  jprof compare before.jprof after.jprof       what became slower, and what is noise\n"
       "  jprof compare app.jprof                      which callers make methods hot\n"
       "  jprof compare exact.jprof sampled.jprof      callflow and sampling of the same program\n"
-      "  jprof compare a.jprof b.jprof -o diff.html   the same as a page for a browser");
-  line.Option("A", arguments->a, "PROFILE",
-              "A profile of callflow, scs or calltree --sample; default: the newest *.jprof here");
+      "  jprof compare a.jprof b.jprof -o diff.html   the same as a page for a browser\n"
+      "  jprof compare main new.jprof --fail-if 'calls > 0%'\n"
+      "                                               exits with 1 if anything is called more\n"
+      "                                               often; main: by jprof profile --save main");
+  line.Option(
+      "A", arguments->a, "PROFILE",
+      "A profile of callflow, scs or calltree --sample, or the name of a saved one; default: "
+      "the newest *.jprof here");
   line.Option("B", arguments->b, "PROFILE", "The profile to compare it with");
-  line.Option("--format", arguments->format, "text|json|html",
-              "text (default), json or html; else by the extension of -o");
+  line.Option(
+      "--format", arguments->format, "text|json|html|junit|markdown",
+      "text (default), json or html, and with --fail-if text, json, junit or markdown; else "
+      "by the extension of -o");
   line.Option("-o,--out", arguments->out, "FILE", "Write to this file");
   line.Option("--metric", arguments->options.metric, "NAME",
               "The metric or event to compare; NAME,NAME: A's and B's");
   line.Option("--top", arguments->options.top, "", "Rows of each list (default 10)");
   line.Flag("--absolute", arguments->options.absolute,
             "Compare values, not shares; both must have the same unit");
+  AddGateOptions(line, arguments->gate);
   AddTextOptions(line, arguments->text);
   AddTableOptions(line, arguments->table);
-  return [arguments] { return StatusOf(Run(*arguments)); };
+  return [arguments] { return RunEither(*arguments); };
 }
 
 }  // namespace jprof::cli

@@ -10,6 +10,7 @@
 #include "cli/commands/profile_info.h"
 #include "cli/commands/trace_report.h"
 #include "cli/events/recording_info.h"
+#include "cli/scale/scale_info.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/profile_source.h"
 #include "cli/shared/report_options.h"
@@ -82,6 +83,7 @@ Result<void> DescribeCombined(const std::string& directory, bool json) {
 Result<void> Run(const std::string& directory, bool json) {
   const model::InputKind kind = model::KindOf(directory);
   if (kind == model::InputKind::kCombined) return DescribeCombined(directory, json);
+  if (kind == model::InputKind::kScale) return DescribeScale(directory, json);
   if (kind == model::InputKind::kTrace) return DescribeTrace(directory, json);
   if (kind == model::InputKind::kEvents) return DescribeEvents(directory, json);
   const auto info = ReadProfileInfo(BusiestIn(directory));
@@ -103,10 +105,7 @@ struct InfoArguments {
 Result<void> Explain(const std::string& directory, const TableChoice& table, bool json,
                      size_t width) {
   auto input = OpenNamed(directory, table);
-  Result<reports::Quality> quality =
-      input ? reports::LoadQuality(*input) : std::unexpected(input.error());
-  if (!quality && model::KindOf(directory) == model::InputKind::kCombined)
-    quality = reports::QualityOfRuns(directory, table, quality.error());
+  const auto quality = reports::LoadQuality(input, directory, table);
   if (!quality) return std::unexpected(quality.error());
   reports::Output out(stdout, reports::ShowsColour(stdout));
   const std::string_view of = input ? model::DirectoryOf(*input) : directory;

@@ -121,23 +121,6 @@ void PrintTraceJson(const model::ArcRecording& arcs, const TraceInfo& info,
 
 }  // namespace
 
-void AddArcOptions(CommandLine line, reports::Options& options) {
-  line.Group("Of traces of jprof itrace");
-  line.Option("--top", options.top, "N",
-              "Only so many rows of each table, or functions of --listing")
-      .Positive();
-  line.Option("--function", options.function, "TEXT",
-              "Only functions whose names contain this, their callers and callees");
-  line.Option("--tid", options.tid, "TID", "Only the thread with this number");
-  line.Option("--by", options.by, "function|site",
-              "Of references to memory: by function, or by where the memory was allocated "
-              "(default: both; CSV: function)")
-      .OneOf({"function", "site"});
-  line.Flag("--listing", options.listing,
-            "Instructions of the hottest functions, with how often each was executed");
-  line.Group(CommandLine::kOptions);
-}
-
 Result<void> DescribeTrace(const std::string& directory, bool json) {
   const auto arcs = model::OpenArcRecording(directory);
   if (!arcs) return std::unexpected(arcs.error());

@@ -34,6 +34,11 @@ Result<void> CheckChoice(const std::string& directory, const ExportChoice& choic
         "report tprof --format collapsed {0}",
         shown);
   }
+  if (kind == model::InputKind::kScale) {
+    return WrongUse(
+        "{0} is {1}; export the profile of one of its sizes, which are in it: jprof info {0}",
+        shown, model::NameOf(kind));
+  }
   if (kind == model::InputKind::kTrace && (choice.table.uncalibrated || !choice.table.file.empty()))
     return WrongUse("a trace of jprof itrace is exact: leave out --table and --uncalibrated");
   if (kind == model::InputKind::kCombined && !choice.metric.empty()) {

@@ -11,6 +11,7 @@
 #include "common/shell_word.h"
 #include "profile/files/printable_text.h"
 #include "profile/read/combined.h"
+#include "profile/read/scale_meta.h"
 #include "record/place/jvm_profiles.h"
 #include "record/place/profile_place.h"
 #include "record/place/recording_summary.h"
@@ -66,8 +67,9 @@ std::string FindNewestProfile(bool combined) {
   std::string newest;
   fs::file_time_type time;
   for (const fs::directory_entry& entry : fs::directory_iterator(".", error)) {
-    const bool is_profile = !record::ProfilesAt(entry.path()).empty() ||
-                            (combined && profile::IsCombined(entry.path()));
+    const bool is_profile =
+        !record::ProfilesAt(entry.path()).empty() ||
+        (combined && (profile::IsCombined(entry.path()) || profile::IsScale(entry.path())));
     if (entry.path().extension() != ".jprof" || !is_profile) continue;
     const fs::file_time_type changed = fs::last_write_time(entry.path(), error);
     if (!newest.empty() && changed <= time) continue;

@@ -12,7 +12,7 @@ namespace jprof::cli {
 using model::TableChoice;
 
 // Returns the name of the newest profile in the working directory, or "" if there is none. With
-// `combined`, it may be a combined profile.
+// `combined`, it may be a combined profile or a result of jprof scale.
 std::string FindNewestProfile(bool combined);
 
 // Returns the same and prints it on stderr. Fails with kWrongUse if there is none.

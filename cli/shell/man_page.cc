@@ -33,7 +33,7 @@ The agent library, where no option names it.
 The JDK that \fBjprof calibrate\fR uses, before PATH.
 .TP
 .B XDG_DATA_HOME
-Instead of ~/.local/share for calibration tables.
+Instead of ~/.local/share for calibration tables and saved profiles.
 .TP
 .B TMPDIR
 Where temporary files are made.
@@ -244,8 +244,8 @@ std::string ManPage(const CommandNode& root, const CommandNode* command) {
   if (command == nullptr) return MainPage(root);
   const Footer footer = FooterParser().Parse(command->footer);
   return Head("jprof-" + command->name, command->description) + ".SH SYNOPSIS\n.ad l\n" +
-         Synopsis(*command) + "\n.ad b\n.SH DESCRIPTION\n" + RoffText(command->description + ".") +
-         "\n" + (footer.text.empty() ? "" : ".PP\n" + footer.text) +
+         Synopsis(*command) + "\n.SH DESCRIPTION\n" + RoffText(command->description + ".") + "\n" +
+         (footer.text.empty() ? "" : ".PP\n" + footer.text) +
          ArgumentSection("ARGUMENTS", command->Positionals()) +
          ArgumentSection("OPTIONS", command->Options()) + Examples(footer.examples) +
          (command->runs_command ? kExitOfRun : kExitOfTool) +

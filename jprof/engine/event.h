@@ -25,8 +25,10 @@ inline constexpr uint64_t kNoStack = 0;
 
 // Handle an event in all cases. `now` is the early clock read, or 0 without a clock. They are
 // instantiated in events.cc.
+// `site` identifies for MethodSources::sites where the method is called, or is 0 if this is not
+// known; only kinds with kSites use it. Its bits from 16 on are the handle of the caller.
 template <class Recording>
-void EnterSlow(const Event& event, int64_t now);
+void EnterSlow(const Event& event, int64_t now, uint64_t site = 0);
 template <class Recording>
 void LeaveSlow(const Event& event, int64_t now);
 

@@ -6,6 +6,8 @@
 #include <iterator>
 
 #include "jprof/engine/function_events.h"
+#include "jprof/engine/rare_work.h"
+#include "jprof/engine/samples.h"
 #include "jprof/engine/session.h"
 #include "jprof/engine/shadow_stack.h"
 #include "jprof/engine/tree.h"
@@ -134,6 +136,14 @@ Child NodeToEnter(Thread& thread, Node* parent, profile::MethodRef ref) {
   return {node, created || moved};
 }
 
+// Returns the node of a site of the current method, or that of the method if the caller is another
+// one: a method that is not recorded, or native code.
+Node* AtSite(Thread& thread, Node* parent, uint64_t site) {
+  if (site == 0 || thread.cursor.top[-1].method != site >> 16) return parent;
+  const profile::MethodId id = SampledMethod(thread, *thread.session->sources().sites, site);
+  return FindOrAddSite(thread, parent, profile::PackMethod(FrameKind::kSite, id));
+}
+
 // Returns the method reference of an exit.
 profile::MethodRef RefOfExit(Thread& thread, const Event& event) {
   const CachedMethod* cached = FindCached(thread, event.method);
@@ -161,7 +171,18 @@ void DropEvent() {
 }
 
 template <class Recording>
-void EnterSlow(const Event& event, int64_t now) {
+int EnterAtSite(const Event& event, uint64_t site) {
+  const RareWork work;
+  if (work.acquired())
+    EnterSlow<Recording>(event, 0, site);
+  else
+    DropEvent();
+  return 0;
+}
+template int EnterAtSite<SiteTree>(const Event&, uint64_t);
+
+template <class Recording>
+void EnterSlow(const Event& event, int64_t now, [[maybe_unused]] uint64_t site) {
   Thread* const current = ThreadForEvent<Recording>(event, &now);
   if (current == nullptr) return;
   Thread& thread = *current;
@@ -177,7 +198,8 @@ void EnterSlow(const Event& event, int64_t now) {
     return;
   }
   FoldIfDue(thread);
-  Node* const parent = thread.cursor.top[-1].node;
+  Node* parent = thread.cursor.top[-1].node;
+  if constexpr (Recording::kSites) parent = AtSite(thread, parent, site);
   const auto [node, created] = NodeToEnter(thread, parent, ref);
   TrainSlow<Recording>(thread, elapsed, parent->ref, node->ref, EventKind::kEntry);
   IncrementOrDrop(thread, node->entries[thread.cursor.previous]);
@@ -218,8 +240,8 @@ void LeaveSlow(const Event& event, int64_t now) {
   EndSlow<Recording>(thread, now, exact);
 }
 
-#define JPROF_INSTANTIATE(R)                         \
-  template void EnterSlow<R>(const Event&, int64_t); \
+#define JPROF_INSTANTIATE(R)                                   \
+  template void EnterSlow<R>(const Event&, int64_t, uint64_t); \
   template void LeaveSlow<R>(const Event&, int64_t);
 #define JPROF_INSTANTIATE_TRAINING(R) JPROF_INSTANTIATE(Training<R>)
 JPROF_UNTRAINED_RECORDINGS(JPROF_INSTANTIATE)

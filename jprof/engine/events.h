@@ -287,6 +287,9 @@ template <class Recording, class Frames = JavaFrames>
 [[gnu::always_inline]] inline int Enter(const Event& event) {
   return internal::Handle<Recording, Frames, EventKind::kEntry>(event);
 }
+// Handles a method entry of a kind with kSites (EnterSlow has the meaning of `site`).
+template <class Recording>
+int EnterAtSite(const Event& event, uint64_t site);
 template <class Recording, class Frames = JavaFrames>
 [[gnu::always_inline]] inline int Leave(const Event& event) {
   return internal::Handle<Recording, Frames, EventKind::kExit>(event);

@@ -41,6 +41,7 @@ inline uint32_t BucketCount(const Thread& thread) { return 1u << (64 - thread.bu
 struct MethodSources {
   MethodSource* vm = nullptr;         // of methods, and of functions without a source of their own
   MethodSource* functions = nullptr;  // of functions of C and C++ (kFunctionBit), if any
+  MethodSource* sites = nullptr;      // of sites in methods; kinds of recording with kSites have it
 
   bool has_functions() const { return functions != nullptr; }
   MethodSource& Of(uint64_t method) const {

@@ -1,6 +1,8 @@
 #include "jprof/engine/method_table.h"
 
+#include <charconv>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "common/mapped_memory.h"
@@ -24,6 +26,22 @@ uint64_t HashOf(const MethodText& text) {
 }
 
 }  // namespace
+
+void SetSite(uint32_t bci, uint32_t line, std::string_view file, MethodText* text) {
+  char* const end = std::end(text->scratch);
+  char* at = std::to_chars(text->scratch, end, bci).ptr;
+  *at++ = ':';
+  at = std::to_chars(at, end, line).ptr;
+  text->class_name = file;
+  text->name = {text->scratch, static_cast<size_t>(at - text->scratch)};
+  text->flags = profile::kMethodSite;
+}
+
+bool SiteNames::Describe(uint64_t handle, MethodText* text) {
+  const auto& site = *reinterpret_cast<const Site*>(handle);
+  SetSite(site.bci, site.line, "", text);
+  return true;
+}
 
 MethodTable::~MethodTable() { UnmapArray(slots_, capacity_); }
 

@@ -29,6 +29,10 @@ struct MethodText {
   char scratch[24] = {};      // space in which a source may compose `name`
 };
 
+// Describes a bytecode of any method: its index and source line (0: unknown), and the file that has
+// the line (empty: unknown), which lives as long as the method does.
+void SetSite(uint32_t bci, uint32_t line, std::string_view file, MethodText* text);
+
 // Resolves method handles and return addresses: from HotSpot's structures, by JVMTI, or in a fake
 // for tests.
 class MethodSource {
@@ -58,6 +62,19 @@ class ClassNames final : public MethodSource {
 
  private:
   const std::string_view signature_;
+};
+
+// A bytecode of a method where it calls or was sampled, and its source line, 0 if that is unknown.
+struct Site {
+  uint32_t bci = 0;
+  uint32_t line = 0;
+};
+
+// Describes sites, which are given as addresses of a Site.
+class SiteNames final : public MethodSource {
+ public:
+  bool Describe(uint64_t site, MethodText* text) override;
+  FrameKind Classify(uint64_t) override { return FrameKind::kSite; }
 };
 
 inline constexpr profile::MethodId kIgnoredMethod{profile::kMethodMask - 1};  // filtered out

@@ -10,8 +10,13 @@ namespace jprof::engine {
 
 inline constexpr int kNoCounters = -1;
 struct CountTree {
-  static constexpr bool kClock = false, kTrain = false, kTrace = false;
+  static constexpr bool kClock = false, kTrain = false, kTrace = false, kSites = false;
   static constexpr int kCounters = kNoCounters;
+};
+// Keeps calls from different sites of a caller apart. Its entries of Java methods are handled by
+// EnterAtSite.
+struct SiteTree : CountTree {
+  static constexpr bool kSites = true;
 };
 struct TimeTree : CountTree {
   static constexpr bool kClock = true;
@@ -44,6 +49,7 @@ struct Training : R {
 // which calibration applies.
 #define JPROF_UNTRAINED_RECORDINGS(EACH) \
   EACH(CountTree)                        \
+  EACH(SiteTree)                         \
   EACH(TimeTrace)
 #define JPROF_TRAINED_RECORDINGS(EACH) \
   EACH(TimeTree)                       \

@@ -33,6 +33,8 @@ void Path::Step(profile::MethodRef ref) {
   node_ = FindOrAddChild(thread_, node_, ref, std::to_underlying(ref)).node;
 }
 
+void Path::StepToSite(profile::MethodRef site) { node_ = FindOrAddSite(thread_, node_, site); }
+
 profile::Node* ContextOf(Thread& thread, Timeline& timeline,
                          std::span<const profile::MethodRef> innermost_first) {
   Path path(thread, timeline, 0);

@@ -48,6 +48,8 @@ class Path {
   ~Path();
   Path(const Path&) = delete;
   void Step(profile::MethodRef ref);
+  // Goes to a site of the method that the path has reached.
+  void StepToSite(profile::MethodRef site);
   profile::Node* node() const { return node_; }
   uint32_t index() const { return static_cast<uint32_t>(node_ - thread_.nodes); }
 

@@ -33,6 +33,8 @@ class Session {
   // Sets what describes functions of C and C++ (kFunctionBit), before their first event. It must
   // outlive the session. Without one they are described by the session's own source.
   void SetFunctions(MethodSource* functions);
+  // Sets what describes sites, for recordings with call sites. It must outlive the session.
+  void SetSites(MethodSource* sites) { sources_.sites = sites; }
   // Attaches a VM, which begins in the process of a running session. Call this before its
   // first event.
   void SetVm(MethodSource* source, MethodTable::Filter filter);

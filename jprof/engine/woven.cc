@@ -141,10 +141,37 @@ Node* FindChild(const Thread& thread, Node* parent, uint32_t key) {
 
 constexpr int kLevelsAbove = 15;  // C2 inlines no more methods into each other, unless it must
 
+// Calls `visit` for each child of a node.
+void VisitChildren(const Thread& thread, Node* parent, auto visit) {
+  const Table table = TableOf(thread, parent);
+  for (const ChildBlock& record : std::span(table.records, table.count)) {
+    for (const ChildSlot& child : record.child) {
+      if (child.key != 0) visit(NodeOf(thread, child.node));
+    }
+  }
+  for (uint32_t key = 0; table.records == nullptr && key < kSlots; ++key) {
+    if (Node* child = NodeOf(thread, *SlotOf(parent, key)); child != nullptr) visit(child);
+  }
+}
+
+uint64_t CallsOf(const Node* node) { return node->entries[0] | uint64_t{node->entries[1]} << 32; }
+
+// Returns the child for a method, or its node with the most calls at a site of the parent, or null
+// if there is none.
+Node* FindCallee(const Thread& thread, Node* parent, uint32_t method) {
+  Node* found = FindChild(thread, parent, method);
+  if (found != nullptr || !thread.session->options().call_sites) return found;
+  VisitChildren(thread, parent, [&](Node* site) {
+    Node* const callee = IsSite(site) ? FindChild(thread, site, method) : nullptr;
+    if (callee != nullptr && (found == nullptr || CallsOf(callee) > CallsOf(found))) found = callee;
+  });
+  return found;
+}
+
 // Descends from a node to the innermost method that has one.
 Node* Descend(const Thread& thread, Node* node, std::span<const MethodId> innermost_first) {
   for (const MethodId method : innermost_first | std::views::reverse) {
-    if (Node* child = FindChild(thread, node, IndexOf(method))) node = child;
+    if (Node* child = FindCallee(thread, node, IndexOf(method))) node = child;
   }
   return node;
 }
@@ -211,6 +238,20 @@ Node* WovenChild(Thread& thread, Node* parent, profile::MethodId method, FrameKi
   return WovenOverflow(thread, parent);
 }
 
+// A method that was entered while the recording began or ended has no node: it gives another one.
+Node* WovenSite(Thread& thread, Node* parent, MethodId site) {
+  const TreeClaim tree(thread);
+  if (profile::TypeOf(parent->ref) != FrameKind::kWoven ||
+      profile::MethodOf(parent->ref) == profile::kOverflowMethod)
+    return parent;
+  if (Node* found = FindChild(thread, parent, IndexOf(site))) return found;
+  if (!HasPlaceFor(thread, parent, IndexOf(site))) return parent;
+  Node* const child = AddUnplacedChild(thread, parent, profile::PackMethod(FrameKind::kSite, site));
+  if (child == nullptr) return parent;
+  Place(thread, parent, IndexOf(site), child);
+  return child;
+}
+
 // Returns the overflow row of a parent. Adds no node without a place among the children, because it
 // would not be found again.
 Node* WovenOverflow(Thread& thread, Node* parent) {
@@ -242,6 +283,7 @@ Node* WovenLeaf(const Thread& thread, Node* current, std::span<const MethodId> i
   Node* node = current;
   for (int level = 0; level < kLevelsAbove && node->parent != 0; ++level) {
     node = thread.nodes + node->parent;
+    if (IsSite(node)) node = thread.nodes + node->parent;
     if (const auto inner = inner_of(node)) return Descend(thread, node, *inner);
   }
   return current;

@@ -14,6 +14,9 @@
 //   a hash table of all children, by method id: 2^n ChildBlocks, of which the first counts the
 //   children in the method id of its `ref`. The low 28 bits of `more` are its index, the high ones
 //   are n. Slots are then a cache of the table.
+// - With call sites a method's children are sites, and what it calls is below these. A method makes
+//   a site current before it calls, and the site stays current until its next call or its end. A
+//   table counts in `next` of its first record how often a site was not in its slot.
 // - There is no stack of frames. While a virtual thread is unmounted, its timeline has at most one
 //   frame above the root, with the node that was current.
 // - Recursion is folded from the start or, above half of the memory, for new contexts only.
@@ -61,6 +64,10 @@ inline profile::Node* WovenRoot(const Thread& thread) {
   return thread.nodes + thread.timeline.record->root;
 }
 
+inline bool IsSite(const profile::Node* node) {
+  return profile::TypeOf(node->ref) == FrameKind::kSite;
+}
+
 // Returns the node of the method that runs on the thread, or null if it is not known. After the
 // exit of a method that an earlier recording has counted it is the root. Can be called in
 // signal handlers.
@@ -68,8 +75,8 @@ inline profile::Node* CurrentNode(const Thread& thread) {
   if (thread.woven_current != nullptr) {
     const uint64_t place = __atomic_load_n(thread.woven_current, __ATOMIC_RELAXED);
     profile::Node* const node = WovenNode(thread.nodes, place);
-    const bool is_recorded = place != PlaceOf(thread.nodes);
-    return node != nullptr || !is_recorded ? node : WovenRoot(thread);
+    if (node == nullptr) return place != PlaceOf(thread.nodes) ? WovenRoot(thread) : nullptr;
+    return IsSite(node) ? thread.nodes + node->parent : node;
   }
   return thread.cursor.top != nullptr ? thread.cursor.top[-1].node : nullptr;
 }
@@ -84,6 +91,10 @@ Thread* WovenThread(Session& session);
 profile::Node* WovenChild(Thread& thread, profile::Node* parent, profile::MethodId method,
                           FrameKind kind = FrameKind::kWoven);
 
+// Returns the child of `parent` for a site, which is created if necessary, or `parent` itself if
+// there is no space, or if it is no method.
+profile::Node* WovenSite(Thread& thread, profile::Node* parent, profile::MethodId site);
+
 // Returns the node that WovenChild has returned for children of `parent` without space.
 profile::Node* WovenOverflow(Thread& thread, profile::Node* parent);
 
@@ -92,7 +103,8 @@ profile::Node* WovenOverflow(Thread& thread, profile::Node* parent);
 // of a method that is inlined there, or into it.
 //
 // `innermost_first` contains the methods inlined into each other at that instruction; those without
-// a node are skipped. Adds no nodes. Can be called in signal handlers.
+// a node are skipped. Of a method with nodes at several sites of its caller it is the one with the
+// most calls. Adds no nodes. Can be called in signal handlers.
 profile::Node* WovenLeaf(const Thread& thread, profile::Node* current,
                          std::span<const profile::MethodId> innermost_first);
 

@@ -116,9 +116,9 @@ Result<Plan> MakePlan(const options::AgentOptions& options, bool has_vm) {
   const bool native_locks = options.mode == options::Mode::kLocks && !has_vm;
   plan.source = native_locks ? Source::kProbe : SourceOf(options);
   ChooseParts(options, plan);
-  plan.kind = options.mode == options::Mode::kTrace
-                  ? engine::RecordingKind::kTimeTrace
-                  : engine::TreeWith(session.clock, session.counters.size());
+  plan.kind = options.mode == options::Mode::kTrace ? engine::RecordingKind::kTimeTrace
+              : options.call_sites                  ? engine::RecordingKind::kSiteTree
+                                   : engine::TreeWith(session.clock, session.counters.size());
   plan.locks = options.mode == options::Mode::kLocks;
   plan.allocations = plan.objects && options.removed;
   session.files.metric_count = static_cast<uint32_t>(

@@ -39,34 +39,7 @@ uint16_t OperandAt(std::string_view code, uint32_t at) { return LoadBig<uint16_t
 
 }  // namespace
 
-void Allocations::Clear() {
-  sites_.clear();
-  calls_.Truncate(0);
-  locals_ = 0;
-}
-
-bool Allocations::Find(std::string_view code, uint32_t first_local) {
-  Clear();
-  first_local_ = first_local;
-  for (uint32_t at = 0; ids_ && at < code.size();) {
-    const uint32_t length = InstructionLength(code, at);
-    if (length == 0) break;
-    const size_t begin = calls_.size();
-    if (!Add(code, at)) return false;
-    if (calls_.size() > begin) sites_.push_back({at, begin, calls_.size()});
-    at += length;
-  }
-  return true;
-}
-
-std::string_view Allocations::Before(uint32_t at) const {
-  const auto site = std::ranges::lower_bound(sites_, at, {}, &Site::at);
-  if (site == sites_.end() || site->at != at) return {};
-  return calls_.view().substr(site->begin, site->end - site->begin);
-}
-
-// Adds the calls for the instruction at an offset. Names that the pool does not have are left to
-// the VM, which refuses the class.
+// Names that the pool does not have are left to the VM, which refuses the class.
 bool Allocations::Add(std::string_view code, uint32_t at) {
   const auto instruction = static_cast<uint8_t>(code[at]);
   if (instruction == opcode::kInvokestatic) return AddBoxing(OperandAt(code, at));

@@ -30,6 +30,8 @@ constexpr std::array<KnownMethod, kCounterMethods> kMethods = {
      {kCounterClass, "asked", "(II)V"},
      {kCounterClass, "askedBox", "(II)V"},
      {kCounterClass, "askedBox", "(JI)V"},
+     {kCounterClass, "current", "()J"},
+     {kCounterClass, "site", "(JI)V"},
      {kConcurrentClass, "ask", "(Ljava/lang/Object;I)V"},
      {kConcurrentClass, "taken", "(ILjava/lang/Object;I)V"},
      {kConcurrentClass, "failed", "(I)V"},

@@ -29,6 +29,8 @@ enum class CounterMethod : uint8_t {
   kAskedMany,
   kAskedBox,
   kAskedLongBox,
+  kCurrent,
+  kSite,
   kAskFor,  // this and those below are methods of kConcurrentClass
   kTaken,
   kFailed,
@@ -36,7 +38,7 @@ enum class CounterMethod : uint8_t {
   kParks,
   kReacquires,
 };
-inline constexpr size_t kCounterMethods = 20;
+inline constexpr size_t kCounterMethods = 22;
 
 class Constants {
  public:
@@ -53,6 +55,7 @@ class Constants {
   uint16_t Class(std::string_view name);
 
   uint32_t count() const { return count_; }  // size of the whole pool, as the class file states it
+  uint32_t left() const { return kMostEntries - count_; }
   std::string_view appended() const { return appended_.view(); }
 
  private:

@@ -157,17 +157,20 @@ Result<void> Frames::WriteFull(const Frame& frame, uint32_t delta, Output& out) 
   return {};
 }
 
-// Writes the locals of the frame, the caller's node, and behind it the kept value, if there is one.
+// Writes the locals of the frame, the caller's node, the own one and the kept value, if there are
+// these.
 Result<void> Frames::WriteLocals(std::optional<Type> kept, Output& out) {
   size_t slots = locals_.size();
   for (const Type& type : locals_) slots += type.tag == kLongType || type.tag == kDoubleType;
   if (slots > *insertions_->node) return Fail("a stack map frame has more locals than the method");
   const size_t unused = *insertions_->node - slots;
-  out.U2(static_cast<uint32_t>(locals_.size() + unused + (kept ? 2 : 1)));
+  out.U2(static_cast<uint32_t>(locals_.size() + unused + 1 + insertions_->own.has_value() +
+                               kept.has_value()));
   WriteTypes(locals_, out);
   static_assert(kTop == 0);
   out.Zeros(unused);
   out.U1(kLongType);
+  if (insertions_->own) out.U1(kLongType);
   if (kept) WriteTypes(std::span(&*kept, 1), out);
   return {};
 }

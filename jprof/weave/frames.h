@@ -1,12 +1,12 @@
 // Writes the StackMapTable of a method in its new layout (JVM specification, 4.7.4).
 //
-// With a new local variable each frame has a long at its slot, behind the locals of the frame
-// itself, with Top between. So the first frame, and all that change the locals, become full frames;
-// those that only repeat the locals of the frame before stay as they are. Four kinds of frames are
-// added: one in a method that answers, before the new local variable is set; three after the call
-// in each exception handler, with the exception in one more local; one at the end of the code,
-// where a return continues if the call before it overflows the stack; and one behind that, where
-// an exception leaves a synchronized method (insertions.h).
+// With new local variables each frame has a long at the slot of each, behind the locals of the
+// frame itself, with Top between. So the first frame, and all that change the locals, become full
+// frames; those that only repeat the locals of the frame before stay as they are. Four kinds of
+// frames are added: one in a method that answers, before the new local variable is set; three after
+// the call in each exception handler, with the exception in one more local; one at the end of the
+// code, where a return continues if the call before it overflows the stack; and one behind that,
+// where an exception leaves a synchronized method (insertions.h).
 #pragma once
 
 #include <cstdint>

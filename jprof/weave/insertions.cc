@@ -225,6 +225,15 @@ bool Locks(const Target& target, Constants& constants, Insertions& all) {
   return !has_monitor || TellSynchronized(target, constants, all);
 }
 
+// Keeps the method's own node in two local variables behind the caller's.
+bool KeepOwnNode(Constants& constants, Insertions& all) {
+  const Snippet current = Call(CounterMethod::kCurrent, constants);
+  all.own = static_cast<uint16_t>(*all.node + 2);
+  all.new_locals = static_cast<uint16_t>(all.new_locals + 2);
+  all.at_entry = Join(all.at_entry, current, Store(opcode::kLload, *all.own));
+  return current.size() != 0;
+}
+
 bool Count(uint32_t id, const Target& target, Constants& constants, Insertions& all) {
   const uint16_t node = target.max_locals;
   const Snippet push = Push(id, constants);
@@ -234,9 +243,10 @@ bool Count(uint32_t id, const Target& target, Constants& constants, Insertions& 
   const Snippet caught = Call(CounterMethod::kCaught, constants);
   if (push.size() == 0 || enter.size() == 0 || exit.size() == 0 || caught.size() == 0) return false;
   all.node = node;
-  all.kept = static_cast<uint16_t>(node + 2);
   all.new_locals = 2;
   all.at_entry = Join(push, enter, Store(opcode::kLload, node));
+  if (target.sites && !KeepOwnNode(constants, all)) return false;
+  all.kept = static_cast<uint16_t>(node + all.new_locals);
   all.before_return.code = Join(load, exit);
   all.at_handler = Caught(all.kept, Join(load, push, caught));
   all.stack_at_entry = 2;

@@ -11,7 +11,7 @@
 
 namespace jprof::weave {
 
-class Allocations;
+class CallsBefore;
 
 class Snippet {
  public:
@@ -58,16 +58,17 @@ struct Insertions {
   Snippet at_entry;
   GuardedCall before_return;  // after a stack overflow, execution continues in at_end
   GuardedCall at_handler;
-  Snippet at_end;                            // the return without the call, at the end of the code
-  Snippet before_enter;                      // before each monitorenter
-  Snippet before_exit;                       // before each monitorexit
-  const Allocations* allocations = nullptr;  // what is inserted before instructions that allocate
+  Snippet at_end;                             // the return without the call, at the end of the code
+  Snippet before_enter;                       // before each monitorenter
+  Snippet before_exit;                        // before each monitorexit
+  const CallsBefore* calls_before = nullptr;  // what is inserted before other instructions
   // The handler of every exception that leaves a synchronized method, or one that takes a lock,
   // behind at_end. It is empty in other methods.
   Snippet at_unwind;
 
   uint16_t new_locals = 0;       // number of slots
   std::optional<uint16_t> node;  // first of two slots with the caller's node
+  std::optional<uint16_t> own;   // first of two with the method's own node, behind the caller's
   uint16_t kept = 0;             // the local that holds the return value or exception
   std::optional<uint8_t>
       returned;  // instruction that loads `kept` before a return: iload to aload; none for void
@@ -85,7 +86,7 @@ struct Insertions {
   uint32_t stack_at_handler = 0;
   uint32_t stack_at_end = 0;
   uint32_t stack_at_monitor = 0;
-  uint32_t stack_at_allocation = 0;
+  uint32_t stack_before_others = 0;
 };
 
 // The method that is to be changed.
@@ -95,6 +96,7 @@ struct Target {
   std::string_view descriptor;
   uint16_t max_locals = 0;
   bool calls = false;  // whether it calls methods or catches exceptions
+  bool sites = false;  // whether it has instructions that tell where it calls
   uint16_t access = 0;
   uint16_t major = 0;       // version of the class file
   uint16_t this_class = 0;  // index of its class

@@ -35,6 +35,7 @@ inline constexpr uint8_t kIreturn = 172;
 inline constexpr uint8_t kAreturn = 176;
 inline constexpr uint8_t kReturn = 177;
 inline constexpr uint8_t kInvokevirtual = 182;
+inline constexpr uint8_t kInvokespecial = 183;
 inline constexpr uint8_t kInvokestatic = 184;
 inline constexpr uint8_t kInvokedynamic = 186;
 inline constexpr uint8_t kNew = 187;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "jprof/weave/allocations.h"
 #include "jprof/weave/big_endian.h"
+#include "jprof/weave/calls_before.h"
 
 namespace jprof::weave {
 namespace {
@@ -73,8 +73,8 @@ std::string_view Layout::Before(uint32_t old) const {
   const auto instruction = static_cast<uint8_t>(code_[old]);
   const Kind kind = instruction_table[instruction].kind;
   if (kind == Kind::kReturn) return insertions_->before_return.code.view();
-  if (kind == Kind::kPlain && insertions_->allocations != nullptr)
-    return insertions_->allocations->Before(old);
+  if (kind == Kind::kPlain && insertions_->calls_before != nullptr)
+    return insertions_->calls_before->At(old);
   if (kind != Kind::kMonitor) return {};
   return instruction == opcode::kMonitorenter ? insertions_->before_enter.view()
                                               : insertions_->before_exit.view();

@@ -56,17 +56,18 @@ uint32_t MethodCode::NewStack(const CodeAttribute& code, const Insertions& inser
   if (insertions.at_unwind.size() != 0) needed = std::max(needed, insertions.stack_at_end);
   if (layout_.has_monitors())
     needed = std::max(needed, code.max_stack + insertions.stack_at_monitor);
-  return std::max(needed, code.max_stack + insertions.stack_at_allocation);
+  return std::max(needed, code.max_stack + insertions.stack_before_others);
 }
 
-bool MethodCode::AddAllocations(const CodeAttribute& code, Insertions& insertions) {
+bool MethodCode::AddCallsBefore(const CodeAttribute& code, const Decision& decision,
+                                Insertions& insertions) {
   constexpr uint32_t kMostOnStack = 3;  // a long and an id
-  if (!allocations_.Find(code.code, code.max_locals + uint32_t{insertions.new_locals}))
-    return false;
-  if (allocations_.empty()) return true;
-  insertions.allocations = &allocations_;
-  insertions.new_locals = static_cast<uint16_t>(insertions.new_locals + allocations_.locals());
-  insertions.stack_at_allocation = kMostOnStack;
+  const uint32_t first_local = code.max_locals + uint32_t{insertions.new_locals};
+  if (!calls_before_.Find(code, decision.allocations, insertions.own, first_local)) return false;
+  if (calls_before_.empty()) return true;
+  insertions.calls_before = &calls_before_;
+  insertions.new_locals = static_cast<uint16_t>(insertions.new_locals + calls_before_.locals());
+  insertions.stack_before_others = kMostOnStack;
   return true;
 }
 
@@ -90,11 +91,12 @@ Result<std::optional<SkipReason>> MethodCode::Write(const MethodInfo& method,
                          .descriptor = method.descriptor,
                          .max_locals = code.max_locals,
                          .calls = CallsOrCatches(code),
+                         .sites = decision.sites && calls_before_.HasSites(code.code),
                          .access = method.access,
                          .major = file_.major,
                          .this_class = file_.this_class};
   auto insertions = InsertionsFor(decision, target, constants_);
-  if (!insertions || (decision.allocations && !AddAllocations(code, *insertions)))
+  if (!insertions || !AddCallsBefore(code, decision, *insertions))
     return SkipReason::kConstantPoolFull;
   FindHandlers(code);
   if (auto placed = layout_.Place(code.code, starts_, *insertions); !placed)

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "jprof/weave/allocations.h"
+#include "jprof/weave/calls_before.h"
 #include "jprof/weave/class_file.h"
 #include "jprof/weave/constants.h"
 #include "jprof/weave/frames.h"
@@ -17,10 +17,10 @@ namespace jprof::weave {
 // One object serves all methods of a class.
 class MethodCode {
  public:
-  MethodCode(const ClassFile& file, Constants& constants, const ClassIds& ids)
+  MethodCode(const ClassFile& file, Constants& constants, const Ids& ids)
       : file_(file),
         constants_(constants),
-        allocations_(file.pool, constants, ids),
+        calls_before_(file.pool, constants, ids),
         frames_(file, constants) {}
 
   // Appends the changed attribute. The result states why the method is skipped; then, and after
@@ -29,8 +29,8 @@ class MethodCode {
                                           const Decision& decision, Output& out);
 
  private:
-  // Adds the calls that count allocations. Returns false if their constants do not fit.
-  bool AddAllocations(const CodeAttribute& code, Insertions& insertions);
+  // Adds the calls before instructions. Returns false if their constants do not fit.
+  bool AddCallsBefore(const CodeAttribute& code, const Decision& decision, Insertions& insertions);
   struct Handler {
     uint16_t start;
     bool of_any;  // whether it catches any exception
@@ -54,7 +54,7 @@ class MethodCode {
 
   const ClassFile& file_;
   Constants& constants_;
-  Allocations allocations_;
+  CallsBefore calls_before_;
   Layout layout_;
   Frames frames_;
   std::vector<Handler> handlers_;  // each once, in ascending order

@@ -21,7 +21,7 @@ bool IsEmptyFinalizer(const MethodInfo& method, const CodeAttribute& code) {
 // copied in large pieces.
 class ClassWeaver {
  public:
-  ClassWeaver(const ClassFile& file, const ClassIds& ids)
+  ClassWeaver(const ClassFile& file, const Ids& ids)
       : file_(file), constants_(file.pool), code_(file, constants_, ids), copied_(file.after_pool) {
     woven_.class_name = file.name;
     body_.Reserve(file.bytes.size() - file.after_pool + file.bytes.size() / 2);
@@ -36,7 +36,7 @@ class ClassWeaver {
   Result<void> Change(const MethodInfo& method, const CodeAttribute& code,
                       const Decision& decision);
   Result<std::optional<SkipReason>> Write(const MethodInfo& method, const CodeAttribute& code,
-                                          Decision decision);
+                                          const Decision& wanted);
   size_t OffsetOf(std::string_view part) const {
     return static_cast<size_t>(part.data() - file_.bytes.data());
   }
@@ -107,16 +107,23 @@ Result<void> ClassWeaver::Change(const MethodInfo& method, const CodeAttribute& 
   return {};
 }
 
-// Writes nothing if the method is skipped. One that would become too large by counting allocations
-// only counts its calls.
+// Writes nothing if the method is skipped. One that would become too large by sites or by counting
+// allocations only counts its calls.
 Result<std::optional<SkipReason>> ClassWeaver::Write(const MethodInfo& method,
-                                                     const CodeAttribute& code, Decision decision) {
+                                                     const CodeAttribute& code,
+                                                     const Decision& wanted) {
   const size_t before = body_.size();
-  auto skipped = code_.Write(method, code, decision, body_);
-  if (skipped && !*skipped) return skipped;
-  body_.Truncate(before);
-  if (!skipped || !std::exchange(decision.allocations, false)) return skipped;
-  return Write(method, code, decision);
+  for (Decision decision = wanted;;) {
+    auto skipped = code_.Write(method, code, decision, body_);
+    if (skipped && !*skipped) {
+      woven_.without_sites += wanted.sites && !decision.sites;
+      return skipped;
+    }
+    body_.Truncate(before);
+    const bool is_smaller =
+        std::exchange(decision.sites, false) || std::exchange(decision.allocations, false);
+    if (!skipped || !is_smaller) return skipped;
+  }
 }
 
 Woven ClassWeaver::Finish() {
@@ -134,8 +141,8 @@ Woven ClassWeaver::Finish() {
   return std::move(woven_);
 }
 
-Result<Woven> WeaveClass(std::span<const uint8_t> class_file, const Decide& decide,
-                         const ClassIds& ids, bool rewrite) {
+Result<Woven> WeaveClass(std::span<const uint8_t> class_file, const Decide& decide, const Ids& ids,
+                         bool rewrite) {
   if (class_file.size() > kLargestClassFile)
     return Fail("the class file has {} bytes, more than {}", class_file.size(), kLargestClassFile);
   const auto file = ReadClassFile(class_file);
@@ -154,13 +161,12 @@ std::string_view NameOf(SkipReason reason) {
   return kNames[static_cast<size_t>(reason)];
 }
 
-Result<Woven> Weave(std::span<const uint8_t> class_file, const Decide& decide,
-                    const ClassIds& ids) {
+Result<Woven> Weave(std::span<const uint8_t> class_file, const Decide& decide, const Ids& ids) {
   return WeaveClass(class_file, decide, ids, false);
 }
 
 Result<std::vector<uint8_t>> RewriteUnchanged(std::span<const uint8_t> class_file) {
-  auto woven = WeaveClass(class_file, nullptr, nullptr, true);
+  auto woven = WeaveClass(class_file, nullptr, {}, true);
   if (!woven) return std::unexpected(woven.error());
   if (woven->bytes.empty()) woven->bytes.assign(class_file.begin(), class_file.end());
   return std::move(woven->bytes);

@@ -29,7 +29,13 @@
 //   asked(id);               before new, newarray, anewarray, and multianewarray for all of it
 //   asked(number, id);       before multianewarray, for the arrays of each further dimension
 //   askedBox(value, id);     before calls of the methods valueOf that box a number in an object
-// If the method would become too large, they are left out.
+//
+// If `Decision::sites` is set, a counted method also tells JprofCounter where it calls. The ids are
+// those of sites:
+//   long own = current();    after enter(id); the value is kept in a new local variable
+//   site(own, id);           before each instruction that calls a method, except the constructor of
+//                            Object, which the VM replaces
+// If the method would become too large, sites and then allocations are left out.
 //
 // If `Decision::answers` is set, the method begins with a call of answer(this, name) and
 // returns the result unless it is null. It is meant for ClassLoader.loadClass(String) and its
@@ -94,6 +100,7 @@ struct Decision {
   bool answers = false;      // requires an instance method with the descriptor of loadClass
   bool locks = false;        // requires a counted method
   bool allocations = false;  // requires a counted method, and ids of classes
+  bool sites = false;        // requires a counted method, and ids of sites
 };
 
 // Decides what happens to a method. It is called once for each method with code, in the order
@@ -103,6 +110,13 @@ using Decide = std::function<Decision(const Method&)>;
 // Returns the id of a class, which is given as in the constant pool: java/lang/String or [I. It is
 // below 2^31.
 using ClassIds = std::function<uint32_t(std::string_view class_name)>;
+// Returns the id of a site, which is given by the offset of its instruction in the code that is
+// woven and by its source line, 0 if that is not known. It is below 2^31.
+using SiteIds = std::function<uint32_t(uint32_t bci, uint32_t line)>;
+struct Ids {
+  ClassIds of_class;  // null if no decision requires them
+  SiteIds of_site;
+};
 
 // States why a method that was to be changed is as before.
 enum class SkipReason : uint8_t {
@@ -129,10 +143,10 @@ struct Woven {
   std::vector<uint8_t> bytes;   // empty if nothing was changed
   uint32_t counted = 0;
   uint32_t announced = 0;
+  uint32_t without_sites = 0;  // counted methods that would become too large with their sites
   std::vector<SkippedMethod> skipped;
 };
 
-Result<Woven> Weave(std::span<const uint8_t> class_file, const Decide& decide,
-                    const ClassIds& ids = nullptr);
+Result<Woven> Weave(std::span<const uint8_t> class_file, const Decide& decide, const Ids& ids = {});
 
 }  // namespace jprof::weave

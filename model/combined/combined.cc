@@ -71,11 +71,6 @@ uint64_t JavaMethods(Forest& forest) {
   return methods.size();
 }
 
-// Returns whether recursion was folded, from the beginning or later.
-bool IsFolded(const profile::Reader& reader) {
-  return reader.meta().options.fold_recursion || reader.header().folded_ticks != 0;
-}
-
 Result<void> AddCounted(Combined& combined, CombinedTreeBuilder& builder, CombinedView& view) {
   Source& source = combined.counted;
   const profile::Meta& meta = source.reader.meta();
@@ -156,9 +151,8 @@ void EstimateFew(CombinedView& view) {
   AddUpNodes(tree.contexts, view.estimated_all);
 }
 
-// Returns whether the context's time may have been attributed to its caller: it was inlined, or it
-// was called but never sampled and could have been inlined. C2 does not record which instructions
-// belong to the inlined method where it unrolls a loop.
+}  // namespace
+
 bool MayHideInCaller(const CombinedTree& tree, NodeIndex context) {
   // HotSpot inlines no call that was made less often (MinInliningThreshold).
   constexpr uint64_t kLeastCalls = 250;
@@ -169,8 +163,6 @@ bool MayHideInCaller(const CombinedTree& tree, NodeIndex context) {
   const bool could = (caller.type == 'R' || caller.type == 'L') && self.calls >= kLeastCalls;
   return self.type == 'L' || (could && !self.sampled);
 }
-
-}  // namespace
 
 ContextTimes TimesOf(const CombinedView& view, NodeIndex context) {
   const CombinedTree& tree = view.tree;
@@ -226,7 +218,7 @@ Result<CombinedView> LoadCombined(Combined& combined) {
       return std::unexpected(added.error());
   }
   view.tree = builder.Take();
-  view.tree.counted_folded = IsFolded(combined.counted.reader);
+  view.tree.counted_folded = IsFolded(combined.counted);
   MeasureOverlap(view);
   if (view.common_contexts == 0 && view.sampled_contexts > 0) {
     return WrongUse(
@@ -237,6 +229,15 @@ Result<CombinedView> LoadCombined(Combined& combined) {
   view.times.emplace(view.tree, combined.meta.usual);
   EstimateFew(view);
   view.differences = DifferencesOf(combined, view);
+  return view;
+}
+
+Result<CombinedView> LoadCounted(Combined& combined) {
+  CombinedView view;
+  CombinedTreeBuilder builder(/*runs=*/0);
+  if (auto added = AddCounted(combined, builder, view); !added)
+    return std::unexpected(added.error());
+  view.tree = builder.Take();
   return view;
 }
 

@@ -16,10 +16,12 @@ namespace jprof::model {
 
 // An open combined profile.
 struct Combined {
+  // Has the first counted run at the front, and no other counted one.
   profile::CombinedMeta meta;
   std::string directory;
   Source counted;
   std::vector<Source> sampled;
+  std::vector<Source> recounted = {};  // other counted runs, which show what varies
 };
 
 // The known properties of one run.
@@ -72,6 +74,11 @@ struct ContextTimes {
 };
 ContextTimes TimesOf(const CombinedView& view, NodeIndex context);
 
+// Returns whether the context's time may have been attributed to its caller: it was inlined, or it
+// was called but never sampled and could have been inlined. C2 does not record which instructions
+// belong to the inlined method where it unrolls a loop.
+bool MayHideInCaller(const CombinedTree& tree, NodeIndex context);
+
 // Returns whether the context has too few samples for more than an estimate and the upper end of
 // the interval.
 bool IsEstimated(const CombinedView& view, NodeIndex context);
@@ -82,5 +89,8 @@ ProductionTimes ProductionOf(const CombinedView& view);
 // Fails if the counted profile has no calls, if a sampled one has no samples of time, or if they
 // have no method in common.
 Result<CombinedView> LoadCombined(Combined& combined);
+
+// Loads only the counted run, without times. Fails if it has no calls.
+Result<CombinedView> LoadCounted(Combined& combined);
 
 }  // namespace jprof::model

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "model/tree/joint_tree.h"
-
 namespace jprof::model {
 
 const CombinedTreeBuilder::Name& CombinedTreeBuilder::NameOf(Forest& forest,
@@ -18,7 +16,7 @@ const CombinedTreeBuilder::Name& CombinedTreeBuilder::NameOf(Forest& forest,
   name.is_java = overflow || (forest.names.Parts(method).flags & profile::kMethodNotJava) == 0;
   std::string text(forest.names.Of(method));
   if (name.is_java && !overflow) {
-    text = ComparableName(forest.names.Parts(method), text);
+    text = ComparableName(forest.names.Parts(method), text, builds_);
     name.generated = text.empty();
     if (name.generated) return name;
   }
@@ -149,6 +147,11 @@ std::vector<NodeIndex> CombinedTreeBuilder::AddSampled(Forest& forest, size_t ru
   });
   FindRecursion(forest, /*counted=*/false, contexts);
   return contexts;
+}
+
+std::vector<NodeIndex> CombinedTreeBuilder::Match(Forest& forest) {
+  return AddRows(
+      forest, [](NodeIndex) { return true; }, [](NodeIndex, const Place&) {});
 }
 
 void CombinedTreeBuilder::SumUp() {

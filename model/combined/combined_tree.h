@@ -19,6 +19,7 @@
 
 #include "common/frame_kind.h"
 #include "model/tree/forest.h"
+#include "model/tree/joint_tree.h"
 
 namespace jprof::model {
 
@@ -78,7 +79,9 @@ struct CombinedTree {
 
 class CombinedTreeBuilder {
  public:
-  explicit CombinedTreeBuilder(size_t runs) { tree_.runs = runs; }
+  explicit CombinedTreeBuilder(size_t runs, Builds builds = Builds::kOne) : builds_(builds) {
+    tree_.runs = runs;
+  }
 
   // Returns the context of each row; kNoNode for rows that are added to their caller's.
   // `time_metric` is the metric of the forest with the time, or kNoMetric.
@@ -87,6 +90,8 @@ class CombinedTreeBuilder {
   // other events, such as allocations. `metric` is one of the forest, and one sample of it
   // represents `period_ns`.
   std::vector<NodeIndex> AddSampled(Forest& forest, size_t run, size_t metric, double period_ns);
+  // Returns the context of each row as AddCounted does, but adds no values.
+  std::vector<NodeIndex> Match(Forest& forest);
   CombinedTree Take();
 
   static constexpr size_t kNoMetric = ~size_t{0};
@@ -114,6 +119,7 @@ class CombinedTreeBuilder {
   void Vote(NodeIndex context, char type, double samples, uint64_t calls);
   void SumUp();
 
+  Builds builds_;
   CombinedTree tree_;
   std::unordered_map<std::string, uint32_t> names_;
   ChildMap children_;          // by name

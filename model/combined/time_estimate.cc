@@ -143,6 +143,16 @@ Variation VariationOf(const RunSamples& of) { return Fitted(of, true); }
 
 Variation SpreadOf(const RunSamples& of) { return Fitted(of, false); }
 
+Estimate MeanOf(std::span<const double> runs, const RunSpread& usual) {
+  const double mean = Mean(runs);
+  const RunSpread found = runs.size() < 2 || mean == 0
+                              ? RunSpread{}
+                              : RunSpread{std::sqrt(Variance(runs)) / std::abs(mean),
+                                          static_cast<double>(runs.size()) - 1};
+  const double arm = std::abs(mean) * MeanArm(Pooled(usual, found), runs.size(), kTotalDrift);
+  return {mean, mean - arm, mean + arm};
+}
+
 TimeModel::TimeModel(const CombinedTree& tree, const profile::RunSpreads& usual)
     : period_ns_(tree.period_ns),
       all_(std::span(tree.all_samples).first(tree.runs)),

@@ -61,6 +61,10 @@ class TimeModel {
   double total_arm_ = 0, own_arm_ = 0, all_arm_ = 0;
 };
 
+// Returns the mean of what several runs measured, with the interval of the mean over many runs:
+// they differ as these runs do, and as is usual.
+Estimate MeanOf(std::span<const double> runs, const profile::RunSpread& usual);
+
 // The numbers of samples of some contexts, [context * runs + run], and the part of the whole that
 // is outside each context. `outside` may be empty if all are 1.
 struct RunSamples {

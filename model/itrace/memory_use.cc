@@ -39,7 +39,7 @@ class Touched {
   FlatMap seen_;
 };
 
-class Rows {
+class RowList {
  public:
   void Count(uint32_t row, const profile::MemoryReference& reference) {
     if (row >= sums_.size()) sums_.resize(row + 1);
@@ -99,7 +99,7 @@ class Summing {
     }
     const uint64_t end = reference.address + std::max<uint64_t>(reference.bytes, 1);
     for (uint64_t line = reference.address >> kLineShift; line <= (end - 1) >> kLineShift; ++line) {
-      const cpo::TlbHit hit = tlb_.Touch(Rows::PageOf(line), false);
+      const cpo::TlbHit hit = tlb_.Touch(RowList::PageOf(line), false);
       functions_.Touch(0, line, hit);
       functions_.Touch(function, line, hit);
       if (has_places) groups_.Touch(group, line, hit);
@@ -122,8 +122,8 @@ class Summing {
   const MemoryPlaces& places_;
   MemoryUse use_;
   cpo::DataTlb tlb_;
-  Rows functions_;  // the first is all of them
-  Rows groups_;     // of places_
+  RowList functions_;  // the first is all of them
+  RowList groups_;     // of places_
 };
 
 }  // namespace

@@ -156,33 +156,61 @@ std::string RunPaths(const std::string& directory) {
   return fmt::format("{}", fmt::join(paths, ", "));
 }
 
-Result<Combined> OpenCombined(const std::string& directory, const TableChoice& choice) {
+namespace {
+
+// Opens the counted run and at least so many sampled runs.
+Result<Combined> OpenRuns(const std::string& directory, const TableChoice& choice,
+                          std::ptrdiff_t least_sampled) {
   auto meta = profile::ReadCombined(directory);
   if (!meta) return std::unexpected(meta.error());
   const auto open = [&](const profile::Run& run, const TableChoice& table) {
     return OpenSource((fs::path(directory) / run.profile).string(), table);
   };
-  // Sorts the counted run to the front.
-  std::ranges::stable_sort(meta->runs, {}, &profile::Run::role);
-  const auto sampled = static_cast<size_t>(
-      std::ranges::count(meta->runs, profile::Run::Role::kSampled, &profile::Run::role));
-  if (sampled == 0 || sampled + 1 != meta->runs.size()) {
-    return WrongUse("{}: needs one counted and at least one sampled run, has {} and {}",
-                    profile::CleanText(directory), meta->runs.size() - sampled, sampled);
+  // Sorts the counted runs to the front.
+  std::vector<profile::Run>& runs = meta->runs;
+  std::ranges::stable_sort(runs, {}, &profile::Run::role);
+  const auto counted_runs =
+      std::ranges::count(runs, profile::Run::Role::kCounted, &profile::Run::role);
+  const std::ptrdiff_t sampled = std::ssize(runs) - counted_runs;
+  if (sampled < least_sampled || counted_runs == 0) {
+    return WrongUse("{}: needs at least one counted {}run, has {} and {}",
+                    profile::CleanText(directory), least_sampled == 0 ? "" : "and one sampled ",
+                    counted_runs, sampled);
   }
-  auto counted = open(meta->runs.front(), choice);
+  auto counted = open(runs.front(), choice);
   if (!counted) return std::unexpected(counted.error());
-  Combined combined = {.meta = *std::move(meta),
-                       .directory = directory,
-                       .counted = *std::move(counted),
-                       .sampled = {}};
-  for (size_t i = 1; i < combined.meta.runs.size(); ++i) {
+  Combined combined = {
+      .meta = {}, .directory = directory, .counted = *std::move(counted), .sampled = {}};
+  for (auto run = runs.begin() + 1; run != runs.end(); ++run) {
+    const bool is_counted = run->role == profile::Run::Role::kCounted;
     // Samples need no table.
-    auto source = open(combined.meta.runs[i], {.one_of_several = choice.one_of_several});
+    auto source =
+        open(*run, is_counted ? choice : TableChoice{.one_of_several = choice.one_of_several});
     if (!source) return std::unexpected(source.error());
-    combined.sampled.push_back(*std::move(source));
+    (is_counted ? combined.recounted : combined.sampled).push_back(*std::move(source));
   }
+  runs.erase(runs.begin() + 1, runs.begin() + counted_runs);
+  combined.meta = *std::move(meta);
   return combined;
+}
+
+}  // namespace
+
+Result<Combined> OpenCombined(const std::string& directory, const TableChoice& choice) {
+  return OpenRuns(directory, choice, /*least_sampled=*/1);
+}
+
+Result<Scale> OpenScale(const std::string& directory, const TableChoice& choice) {
+  auto meta = profile::ReadScale(directory);
+  if (!meta) return std::unexpected(meta.error());
+  Scale scale = {.meta = *std::move(meta), .directory = directory, .runs = {}};
+  for (const uint64_t size : scale.meta.sizes) {
+    const std::string of_size = (fs::path(directory) / profile::SizeProfile(size)).string();
+    auto runs = OpenRuns(of_size, choice, /*least_sampled=*/0);
+    if (!runs) return std::unexpected(runs.error());
+    scale.runs.push_back(*std::move(runs));
+  }
+  return scale;
 }
 
 bool HasEvents(const Input& input) { return HasKernelEvents(std::string(DirectoryOf(input))); }
@@ -213,7 +241,8 @@ std::vector<std::string> EventLosses(const Input& input) {
 
 bool HasContexts(const Input& input) {
   const InputKind kind = KindOf(input);
-  return kind != InputKind::kTicks && kind != InputKind::kEvents && !IsTraceOfEvents(input);
+  constexpr InputKind kWithout[] = {InputKind::kTicks, InputKind::kEvents, InputKind::kScale};
+  return std::ranges::count(kWithout, kind) == 0 && !IsTraceOfEvents(input);
 }
 
 Result<ContextTree> LoadContexts(Input& input, const ForestOptions& options) {

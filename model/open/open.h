@@ -13,19 +13,21 @@
 #include "model/combined/combined.h"
 #include "model/events/recorded_events.h"
 #include "model/itrace/arc_recording.h"
+#include "model/scale/scale.h"
 #include "model/ticks/recording.h"
 #include "model/timeline/timeline.h"
 #include "model/tree/context_tree.h"
 #include "model/tree/source.h"
 #include "profile/read/combined.h"
+#include "profile/read/scale_meta.h"
 
 namespace jprof::model {
 
 // Names the kinds of directories, in the order of Input's alternatives.
-enum class InputKind : uint8_t { kProfile, kCombined, kTicks, kTrace, kEvents };
+enum class InputKind : uint8_t { kProfile, kCombined, kTicks, kTrace, kEvents, kScale };
 
 // Owns what was opened.
-using Input = std::variant<Source, Combined, Recording, ArcRecording, EventRecording>;
+using Input = std::variant<Source, Combined, Recording, ArcRecording, EventRecording, Scale>;
 
 // Returns what the directory holds, by its files; kProfile also if it holds nothing that is known.
 InputKind KindOf(const std::filesystem::path& directory);
@@ -59,6 +61,9 @@ Result<Source> OpenSource(const std::string& directory, const TableChoice& choic
 // Opens a combined profile. Fails if it has no counted or no sampled run, or if one cannot be
 // opened.
 Result<Combined> OpenCombined(const std::string& directory, const TableChoice& choice);
+
+// Opens a result of jprof scale. Fails if the profile of a size cannot be opened.
+Result<Scale> OpenScale(const std::string& directory, const TableChoice& choice);
 
 // Returns the directory of the counted run of a combined profile. Fails if runs.json is damaged or
 // names none.
@@ -95,6 +100,7 @@ inline constexpr KindRow kKinds[] = {
     {InputKind::kTrace, "a trace of jprof itrace", IsArcRecording, As<OpenArcRecording>},
     {InputKind::kTicks, "a recording of jprof tprof", IsRecording, As<OpenRecording>},
     {InputKind::kEvents, "a recording of jprof timeline", IsEventRecording, As<OpenEventRecording>},
+    {InputKind::kScale, "a result of jprof scale", profile::IsScale, As<OpenScale>},
     {InputKind::kCombined, "a combined profile", profile::IsCombined, As<OpenCombined>},
     {InputKind::kProfile, "a profile", nullptr, As<OpenSource>},
 };

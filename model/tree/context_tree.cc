@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "model/tree/context_builder.h"
-#include "model/tree/deep_recursion.h"
 #include "model/tree/forest.h"
 #include "model/tree/readable_name.h"
 #include "model/tree/run_description.h"
+#include "model/tree/site_place.h"
 #include "model/values/whole_units.h"
 #include "profile/files/object_metrics.h"
 #include "profile/files/printable_text.h"
@@ -37,6 +37,7 @@ class ForestContexts {
     AddThreads();
     AddNodes();
     AddValues();
+    AddLines();
     tree_.roots = forest_.rows.roots;
     LinkNodes(tree_.nodes);
     Describe();
@@ -170,9 +171,46 @@ class ForestContexts {
     }
   }
 
+  // Adds the lines of calls and of samples, and the files of frames that have any.
+  void AddLines() {
+    for (size_t i = 0; i < tree_.nodes.size(); ++i) {
+      const Row& row = forest_.rows.rows[i];
+      if (row.site != profile::kRootMethod) tree_.nodes[i].line = LineAt(row.parent, row.site);
+    }
+    for (const SiteValues& site : forest_.rows.sites) {
+      LineValues line = {site.row, LineAt(site.row, site.site), {}};
+      for (const Column& column : columns_) {
+        WholeUnits units;
+        const Cell cell = {.raw =
+                               column.from == Column::From::kCalls ? 0 : site.raw[column.metric]};
+        line.values.push_back(column.from == Column::From::kCalls ? 0
+                                                                  : ValueIn(cell, column, units));
+      }
+      if (line.line != 0) tree_.lines.push_back(std::move(line));
+    }
+    std::ranges::stable_sort(tree_.lines, {}, &LineValues::node);
+  }
+
+  // Returns the line of a site in a row's method.
+  uint32_t LineAt(NodeIndex row, profile::MethodId site) {
+    const SitePlace place = PlaceOfSite(forest_.names.Parts(site));
+    const profile::MethodName method = forest_.names.Parts(forest_.rows.rows[row].method);
+    std::string& file = tree_.frames[IndexOf(tree_.nodes[row].frame)].file;
+    if (file.empty() && place.line != 0) {
+      const size_t package = method.class_name.rfind('/') + 1;  // 0 without one
+      const std::string name =
+          place.file.empty() ? UsualSourceFile(method.class_name) : std::string(place.file);
+      file = profile::CleanText(std::string(method.class_name.substr(0, package)) + name);
+    }
+    return place.line;
+  }
+
   int64_t ValueOf(size_t row, const Column& column, WholeUnits& units) const {
     if (column.from == Column::From::kCalls) return CountOf(forest_.rows.rows[row].calls);
-    const Cell& cell = forest_.rows.cell(row, column.metric);
+    return ValueIn(forest_.rows.cell(row, column.metric), column, units);
+  }
+
+  int64_t ValueIn(const Cell& cell, const Column& column, WholeUnits& units) const {
     const profile::Metric& info = forest_.metrics[column.metric].info;
     switch (column.from) {
       case Column::From::kError:
@@ -209,39 +247,6 @@ class ForestContexts {
   std::vector<FrameIndex> frame_of_;  // from method to frame
   std::unordered_map<uint32_t, FrameIndex> odd_frame_;
 };
-
-// Returns the tree with deep recursion folded. `deep` receives every node.
-ContextTree Folded(const ContextTree& tree, DeepRecursion& deep) {
-  ContextTree to = {.run = tree.run,
-                    .measures = tree.measures,
-                    .preferred = tree.preferred,
-                    .frames = tree.frames,
-                    .modules = tree.modules,
-                    .threads = tree.threads};
-  ContextBuilder builder(to);
-  const size_t measures = tree.measures.size();
-  std::vector<NodeIndex> place(tree.nodes.size());
-  for (size_t i = 0; i < place.size(); ++i) {
-    const ContextNode& node = tree.nodes[i];
-    const NodeIndex parent = node.parent == kNoNode ? kNoNode : place[node.parent];
-    place[i] = deep.Add(parent, node.frame);
-    if (place[i] == to.nodes.size()) builder.AddNode(parent, node.frame, node.thread, node.type);
-    to.values.resize(to.nodes.size() * measures);
-    for (size_t m = 0; m < measures; ++m) {
-      int64_t& sum = to.values[place[i] * measures + m];
-      sum = AddSaturating(sum, tree.Value(i, m));
-    }
-  }
-  LinkNodes(to.nodes);
-  to.roots = tree.roots;
-  for (NodeIndex& root : to.roots) root = place[root];
-  return to;
-}
-
-bool IsDeep(const ContextTree& tree, uint32_t whole) {
-  const std::vector<uint32_t> levels = Levels(tree);
-  return std::ranges::any_of(levels, [whole](uint32_t level) { return level > whole; });
-}
 
 }  // namespace
 
@@ -287,15 +292,6 @@ std::vector<uint32_t> Levels(const ContextTree& tree) {
     if (parent != kNoNode) levels[i] = levels[parent] + 1;
   }
   return levels;
-}
-
-std::optional<ContextTree> FoldDeep(const ContextTree& tree, uint32_t whole) {
-  if (!IsDeep(tree, whole)) return std::nullopt;
-  DeepRecursion deep(whole);
-  ContextTree folded = Folded(tree, deep);
-  const std::string note = DeepRecursionText(deep.folded(), whole);
-  if (!note.empty()) folded.run.notes.push_back(note);
-  return folded;
 }
 
 int64_t AddSaturating(int64_t a, int64_t b) {

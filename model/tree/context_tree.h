@@ -37,6 +37,7 @@ struct ExportFrame {
   std::string readable;  // pkg.Class.method(int, long[]); of native functions without the module
   uint32_t module = 0;   // index into modules
   Kind kind = Kind::kJava;
+  std::string file = {};  // of its source, app/Main.java; empty if not known
 };
 
 // A file that native frames are from; modules[0] represents Java code.
@@ -53,7 +54,15 @@ struct ExportThread {
 struct ContextNode : Node {  // a thread is a root
   FrameIndex frame{};
   profile::ThreadIndex thread{};
-  char type = '?';  // the letter of reports
+  char type = '?';    // the letter of reports
+  uint32_t line = 0;  // of its caller, at which it is called; 0 if not known
+};
+
+// What of a node's own values belongs to one source line.
+struct LineValues {
+  NodeIndex node = 0;
+  uint32_t line = 0;
+  std::vector<int64_t> values;  // of each measure
 };
 
 struct RunDescription {
@@ -68,8 +77,9 @@ struct ContextTree {
   std::vector<Measure> measures;
   size_t preferred = 0;  // the measure that a reader shows first
   std::vector<ContextNode> nodes;
-  std::vector<int64_t> values;   // [node * measures + measure], of the node alone
-  std::vector<NodeIndex> roots;  // the busiest thread first
+  std::vector<int64_t> values;    // [node * measures + measure], of the node alone
+  std::vector<LineValues> lines;  // if it was loaded with ForestOptions::call_sites, by node
+  std::vector<NodeIndex> roots;   // the busiest thread first
   std::vector<ExportFrame> frames;
   std::vector<ExportModule> modules;
   std::vector<ExportThread> threads;

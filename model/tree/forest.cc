@@ -160,9 +160,19 @@ void NameBySymbol(profile::CallTree& tree, const Names& names) {
   }
 }
 
+std::unexpected<Error> LacksSites(const Source& source) {
+  return WrongUse(
+      "{} was recorded without call sites; record it with: jprof calltree --call-sites, or with "
+      "jprof scs",
+      source.reader.directory());
+}
+
 // Reads the tree of the file with the values of the chosen metrics only.
-Result<profile::CallTree> ReadTree(Source& source, const std::vector<size_t>& chosen) {
-  Result<profile::CallTree> tree = source.reader.ReadTree();
+Result<profile::CallTree> ReadTree(Source& source, const std::vector<size_t>& chosen,
+                                   bool call_sites) {
+  if (call_sites && !source.reader.meta().options.sites) return LacksSites(source);
+  Result<profile::CallTree> tree = source.reader.ReadTree(
+      profile::ReadingMemory(), call_sites ? profile::Sites::kApart : profile::Sites::kFolded);
   if (!tree) return tree;
   const std::string& directory = source.reader.directory();
   if (tree->size() == 0 && source.reader.meta().is(Mode::kTrace)) {
@@ -237,11 +247,12 @@ void SetSamplingErrors(const std::vector<MetricTotals>& columns, Cell* cells) {
 Result<Forest> LoadForest(Source& source, const ForestOptions& options) {
   const Result<std::vector<size_t>> chosen = ChosenMetrics(source, options.metric);
   if (!chosen) return std::unexpected(chosen.error());
-  Result<profile::CallTree> tree = ReadTree(source, *chosen);
+  Result<profile::CallTree> tree = ReadTree(source, *chosen, options.call_sites);
   if (!tree) return std::unexpected(tree.error());
   const size_t records = tree->size();
   Forest forest = MakeForest(source, *std::move(tree), *chosen, options);
-  forest.spread = profile::ReadSpread(source.reader, records);
+  // It belongs to contexts that are not by site.
+  if (!options.call_sites) forest.spread = profile::ReadSpread(source.reader, records);
   for (const size_t m : *chosen) forest.spread_columns.push_back(1 + m);  // calls come first
   AddUp(forest);
   Order(forest, options);

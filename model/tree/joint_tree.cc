@@ -22,7 +22,8 @@ bool IsMadeUp(std::string_view class_name) {
                              [&](std::string_view p) { return class_name.starts_with(p); });
 }
 
-// Returns the value of the first metric of one row.
+}  // namespace
+
 Amount AmountOf(const Forest& forest, size_t row) {
   const MetricTotals& column = forest.metrics[0];
   const Cell& cell = forest.rows.cell(row, 0);
@@ -38,8 +39,6 @@ Amount AmountOf(const Forest& forest, size_t row) {
   return amount;
 }
 
-}  // namespace
-
 Amount& Amount::operator+=(const Amount& other) {
   value += other.value;
   samples += other.samples;
@@ -47,14 +46,17 @@ Amount& Amount::operator+=(const Amount& other) {
   return *this;
 }
 
-std::string ComparableName(const profile::MethodName& parts, std::string_view name,
+std::string ComparableName(const profile::MethodName& parts, std::string_view name, Builds builds,
                            uint16_t folded) {
   if (parts.flags & folded) return {};
   if (parts.flags & profile::kMethodNotJava) return std::string(name);
   if (IsMadeUp(parts.class_name)) return {};
   const std::string_view kept = profile::Unnumbered(parts.class_name);
-  if (kept.size() == parts.class_name.size()) return std::string(name);
-  return profile::CleanText(kept) + "." + profile::CleanText(parts.name) +
+  const std::string_view method =
+      builds == Builds::kSeveral ? profile::UnnumberedLambda(parts.name) : parts.name;
+  if (kept.size() == parts.class_name.size() && method.size() == parts.name.size())
+    return std::string(name);
+  return profile::CleanText(kept) + "." + profile::CleanText(method) +
          profile::CleanText(parts.signature);
 }
 
@@ -72,7 +74,10 @@ uint32_t JointTreeBuilder::NameOf(Forest& forest, profile::MethodId method) {
   if (known != kUnnamed) return known;
   const bool overflow = method == profile::kOverflowMethod;
   std::string name(forest.names.Of(method));
-  if (folded_) name = overflow ? "" : ComparableName(forest.names.Parts(method), name, *folded_);
+  if (folded_) {
+    name = overflow ? ""
+                    : ComparableName(forest.names.Parts(method), name, Builds::kSeveral, *folded_);
+  }
   if (name.empty()) return known = kFolded;
   const auto [entry, is_new] = names_.try_emplace(name, static_cast<uint32_t>(tree_.names.size()));
   if (is_new) tree_.names.push_back(name);

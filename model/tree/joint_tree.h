@@ -23,6 +23,9 @@ struct Amount {
   Amount& operator+=(const Amount& other);
 };
 
+// Returns the value of the first metric of one row. Requires that the forest has a metric.
+Amount AmountOf(const Forest& forest, size_t row);
+
 struct Context : Node {
   uint32_t name = 0;  // in JointTree::names
   uint32_t level = 0;
@@ -37,7 +40,7 @@ struct JointMethod {
 
 struct JointTree {
   std::vector<std::string> names;
-  std::vector<Context> contexts = {Context{}};
+  std::vector<Context> contexts = std::vector<Context>(1);
   std::vector<JointMethod> methods;   // by name
   std::array<Amount, 2> folded = {};  // the values of folded frames, which count for a caller
 
@@ -70,9 +73,14 @@ class JointTreeBuilder {
   std::vector<uint32_t> name_of_;  // of the methods of the forest being added
 };
 
-// Returns a method's name without the numbers that change with each run. The name is empty for
-// frames to be folded: those of the kinds `folded`, and those that the VM generates.
+// States whether the profiles that are matched are of one build of the program. In several builds,
+// a compiler numbers the lambdas of a class anew.
+enum class Builds : uint8_t { kOne, kSeveral };
+
+// Returns a method's name without the numbers that change with each run or, of several builds, with
+// each build. The name is empty for frames to be folded: those of the kinds `folded`, and those
+// that the VM generates.
 std::string ComparableName(const profile::MethodName& parts, std::string_view name,
-                           uint16_t folded = profile::kMethodNotJava);
+                           Builds builds = Builds::kOne, uint16_t folded = profile::kMethodNotJava);
 
 }  // namespace jprof::model

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <unordered_map>
+#include <utility>
 
 namespace jprof::model {
 namespace {
@@ -59,6 +60,7 @@ class Builder {
     rows_.open_frames +=
         calls - exits;  // wraps for a part whose frames began as another; the sum is right
     if (row.parent != kNoNode) rows_.rows[row.parent].callees += calls;
+    if (tree_.superseded[record] && SiteOf(record) != profile::kRootMethod) AddSite(index, record);
     for (size_t m = 0; m < rows_.metric_count; ++m) {
       Cell& cell = rows_.cells[size_t{index} * rows_.metric_count + m];
       cell.raw = Sum(cell.raw, tree_.metrics[m][record]);
@@ -74,6 +76,24 @@ class Builder {
   }
 
  private:
+  profile::MethodId SiteOf(uint32_t record) const {
+    return tree_.site.empty() ? profile::kRootMethod : tree_.site[record];
+  }
+
+  void AddSite(NodeIndex index, uint32_t record) {
+    SiteValues values = {.row = index, .site = SiteOf(record), .raw = {}};
+    for (const std::vector<int64_t>& metric : tree_.metrics) values.raw.push_back(metric[record]);
+    rows_.sites.push_back(std::move(values));
+  }
+
+  // Returns what distinguishes the record from others below its parent.
+  uint32_t KeyOf(uint32_t record) {
+    const uint32_t method = IndexOf(profile::MethodOf(tree_.ref[record]));
+    if (tree_.site.empty()) return method;
+    const uint64_t both = uint64_t{IndexOf(tree_.site[record])} << 32 | method;
+    return site_keys_.FindOrAdd(both, next_key_++);
+  }
+
   uint64_t SamplesOf(uint32_t record) const {
     uint64_t samples = 0;
     for (size_t m = 0; m < counts_samples_.size(); ++m) {
@@ -87,8 +107,8 @@ class Builder {
     const bool is_root = tree_.parent[record] == profile::kNoRecord;
     const NodeIndex parent = is_root ? kNoNode : row_of_[tree_.parent[record]];
     if (!merge_.siblings || (is_root && merge_.thread_group.empty())) return Append(record, parent);
-    const uint32_t key = is_root ? merge_.thread_group[IndexOf(tree_.thread[record])]
-                                 : IndexOf(profile::MethodOf(tree_.ref[record]));
+    const uint32_t key =
+        is_root ? merge_.thread_group[IndexOf(tree_.thread[record])] : KeyOf(record);
     const NodeIndex known = children_.Child(rows_.rows, parent, key);
     return known == rows_.rows.size() ? Append(record, parent) : known;
   }
@@ -99,6 +119,7 @@ class Builder {
     row.method = profile::MethodOf(tree_.ref[record]);
     row.type = profile::TypeOf(tree_.ref[record]);
     row.parent = parent;
+    row.site = SiteOf(record);
     row.thread = tree_.thread[record];
     row.level = parent == kNoNode ? 0 : rows_.rows[parent].level + 1;
     row.context = record;
@@ -115,7 +136,9 @@ class Builder {
   Rows rows_;
   TypeVotes votes_;
   std::vector<NodeIndex> row_of_;  // from record to row
-  ChildMap children_;              // by method, or by group of threads
+  ChildMap children_;              // by KeyOf, or by group of threads
+  FlatMap site_keys_;              // numbers for pairs of site and method
+  uint32_t next_key_ = 0;
 };
 
 }  // namespace

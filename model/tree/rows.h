@@ -21,9 +21,10 @@ struct Row : Node {  // a thread is a root
   uint64_t callees = 0;  // calls that it made (CEE)
   uint64_t dispatches = 0;
   uint64_t interrupts = 0;
-  uint64_t samples = 0;                   // taken in it, of all events
-  profile::ThreadIndex thread{};          // the first one if threads are merged
-  uint32_t context = profile::kNoRecord;  // the record of its only context; none if several
+  uint64_t samples = 0;                           // taken in it, of all events
+  profile::MethodId site = profile::kRootMethod;  // where its caller calls it; of trees with sites
+  profile::ThreadIndex thread{};                  // the first one if threads are merged
+  uint32_t context = profile::kNoRecord;          // the record of its only context; none if several
   uint32_t level = 0;
   FrameKind type = FrameKind::kNone;  // the one most calls or samples had
   bool mixed = false;                 // there were others
@@ -43,20 +44,29 @@ struct Cell {
   }
 };
 
+// What was recorded at one bytecode of a row's method, without callees. The row includes it.
+struct SiteValues {
+  NodeIndex row = 0;
+  profile::MethodId site = profile::kRootMethod;
+  std::vector<int64_t> raw;  // of each metric
+};
+
 struct Rows {
   size_t metric_count = 0;
   std::vector<Row> rows;
-  std::vector<Cell> cells;       // [row * metric_count + metric]
-  std::vector<NodeIndex> roots;  // in the order of the file
-  bool has_interrupts = false;   // they were recorded
-  uint64_t open_frames = 0;      // entries without an exit, of methods still running
+  std::vector<Cell> cells;        // [row * metric_count + metric]
+  std::vector<NodeIndex> roots;   // in the order of the file
+  std::vector<SiteValues> sites;  // of trees with sites
+  bool has_interrupts = false;    // they were recorded
+  uint64_t open_frames = 0;       // entries without an exit, of methods still running
 
   const Cell& cell(size_t row, size_t metric) const { return cells[row * metric_count + metric]; }
 };
 
 // Selects the records that become one row: those of one context, and more.
 struct Merge {
-  // Children of one parent that are the same method, as several addresses of one native function.
+  // Children of one parent that are the same method, as several addresses of one native function,
+  // and are called from the same site, if the tree has sites.
   bool siblings = false;
   // Those of threads with the same number here, which has one element per thread. Requires
   // `siblings`. Empty: no thread is merged with another one.

@@ -43,6 +43,11 @@ inline std::string DamageOf(const Source& source) {
   return damages.empty() ? "" : "; it is damaged: " + damages.front();
 }
 
+// Returns whether recursion was folded when it was recorded, from the beginning or later.
+inline bool IsFolded(const Source& source) {
+  return source.reader.meta().options.fold_recursion || source.reader.header().folded_ticks != 0;
+}
+
 // States the order of siblings.
 enum class Sort { kFirst, kBase, kCalls };
 
@@ -53,6 +58,7 @@ struct ForestOptions {
   std::optional<Sort> sort;    // order of siblings; by default kFirst (first called first)
   bool by_cumulative = false;  // kBase sorts by a row with all below it
   std::string metric;          // only this one; empty for all
+  bool call_sites = false;     // calls from different sites of a method are different rows
 };
 
 }  // namespace jprof::model

@@ -52,6 +52,26 @@ Estimate Change(const Estimate& a, const Estimate& b) {
           change + std::hypot(b.high - b.value, a.value - a.low)};
 }
 
+Estimate RelativeChange(const Estimate& a, const Estimate& b) {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  if (b.value <= 0 && b.high <= 0) return a.high > 0 ? Estimate{-1, -1, -1} : Estimate{};
+  const auto square = [](double value) { return value * value; };
+  const double product = a.value * b.value;
+  // Returns what is below the root where b's end is `b_arm` and a's end is `a_arm` away.
+  const auto root = [&](double a_arm, double b_arm) {
+    const double a_rest = square(a.value) - square(a_arm);
+    const double b_rest = square(b.value) - square(b_arm);
+    return std::sqrt(std::max(0.0, square(a.value) * square(b.value) - a_rest * b_rest));
+  };
+  const double least = square(b.value) - square(b.value - b.low);
+  const double a_least = square(a.value) - square(a.value - a.low);
+  const double low =
+      least > 0 ? least / (product + root(a.high - a.value, b.value - b.low)) - 1 : -1;
+  const double high =
+      a_least > 0 ? (product + root(a.value - a.low, b.high - b.value)) / a_least - 1 : kInfinite;
+  return {a.value > 0 ? b.value / a.value - 1 : kInfinite, low, high};
+}
+
 double RankCorrelation(const std::vector<double>& a, const std::vector<double>& b) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   if (a.size() < 3 || a.size() != b.size()) return kNone;

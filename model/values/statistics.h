@@ -34,6 +34,11 @@ Estimate Scaled(const Estimate& estimate, double factor);
 // intervals' arms).
 Estimate Change(const Estimate& a, const Estimate& b);
 
+// Returns b / a - 1 of two independent estimates, of values that are not negative (Fieller's
+// interval with the arms of the two intervals: Donner and Zou, Statistical Methods in Medical
+// Research 21, 2012). Its upper end is infinite where a may be 0; it is 0 if both are.
+Estimate RelativeChange(const Estimate& a, const Estimate& b);
+
 // Returns Spearman's rank correlation, in which equal values share their mean rank. It is NaN for
 // fewer than three pairs, or if all of one side are equal.
 double RankCorrelation(const std::vector<double>& a, const std::vector<double>& b);

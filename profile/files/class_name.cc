@@ -25,4 +25,14 @@ std::string_view Unnumbered(std::string_view class_name) {
   return class_name;
 }
 
+std::string_view UnnumberedLambda(std::string_view method_name) {
+  const bool is_lambda = method_name.starts_with("lambda$") ||
+                         method_name.starts_with("$anonfun$") || method_name.contains("$lambda$");
+  const size_t dollar = method_name.rfind('$');
+  const bool is_numbered =
+      is_lambda && dollar + 1 < method_name.size() &&
+      method_name.find_first_not_of("0123456789", dollar + 1) == std::string_view::npos;
+  return is_numbered ? method_name.substr(0, dollar + 1) : method_name;
+}
+
 }  // namespace jprof::profile

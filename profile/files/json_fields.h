@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "profile/files/printable_text.h"
 
@@ -34,6 +35,15 @@ class JsonFields {
   void Read(const char* name, uint64_t& number) const {
     if (const nlohmann::json& value = At(name); value.is_number_unsigned())
       number = value.get<uint64_t>();
+  }
+
+  // Returns the texts of a list in printable form, or none for a value of another type.
+  std::vector<std::string> Texts(const char* name) const {
+    std::vector<std::string> texts;
+    if (const nlohmann::json& list = At(name); list.is_array()) {
+      for (const nlohmann::json& text : list) texts.push_back(Text(text));
+    }
+    return texts;
   }
 
   // Returns the text of a value in printable form, or an empty text for a value of another type.

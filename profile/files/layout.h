@@ -239,6 +239,7 @@ struct ControlHeader {
   // its parts, and no records of them.
   uint64_t live_snapshots = 0;
   uint64_t lost_lock_edges = 0;  // events between locks for which `locks` had no space
+  uint32_t sites = 0;            // part of method_count
 };
 static_assert(sizeof(ControlHeader) <= 4096);
 inline constexpr size_t kControlHeaderBytes = 4096;
@@ -256,8 +257,8 @@ enum MethodFlags : uint16_t {
   // Its calls are partly counted: HotSpot has an intrinsic for it, and callers may use that,
   // because they are compiled without probes (FOCUS=) or with intrinsics (KEEP_INTRINSICS).
   kMethodIntrinsic = 128,
-  // A site, which is a bytecode of any method: name = its index and source line, "17:42", or "17:0"
-  // if the line is unknown. Nodes of it have the kind kSite.
+  // A site, a bytecode of any method: class = name of the source file, or empty; name = its index
+  // and source line, "17:42", or "17:0" if the line is unknown. Its nodes have the kind kSite.
   kMethodSite = 256,
 };
 // The flags of frames that are not Java methods.

@@ -255,6 +255,7 @@ MethodId Writer::AddMethod(std::string_view class_name, std::string_view name,
     out += part.size();
   }
   if (flags & kMethodFiltered) ++header_->filtered_methods;
+  if (flags & kMethodSite) ++header_->sites;
   __atomic_store_n(&header_->methods_bytes, offset + bytes, __ATOMIC_RELEASE);
   header_->method_count = id;
   return MethodId{id};

@@ -109,6 +109,7 @@ Meta MetaOf(const std::vector<Reader>& readers) {
     if (other.jvm != meta.jvm) meta.jvm = {};
     if (other.machine != meta.machine) meta.machine = {};
     meta.options.fold_recursion |= other.options.fold_recursion;
+    meta.options.sites |= other.options.sites;
     meta.options.tree_memory = std::max(meta.options.tree_memory, other.options.tree_memory);
   }
   return meta;
@@ -177,7 +178,7 @@ Result<void> AddInputs(std::vector<Reader>& readers, const MergeOptions& options
     if (options.interrupted && options.interrupted())
       return Fail("interrupted: nothing was written");
     Reader& reader = readers[i];
-    const auto input = reader.ReadTree();  // first: it may add a thread
+    const auto input = reader.ReadTree(ReadingMemory(), Sites::kNodes);  // it may add a thread
     if (!input) return std::unexpected(input.error());
     const Methods methods = reader.ReadMethods();
     const std::vector<uint32_t> roots = control.Add(i + 1, reader, tree);
@@ -214,13 +215,15 @@ Result<MergedMeta> Merge(const MergeOptions& options) {
   if (auto made = profile.Make(); !made) return std::unexpected(made.error());
 
   const Meta& meta = readers->front().meta();
-  MergedTree tree(meta.metrics.size(), meta.is(Mode::kScs));
+  const bool has_sites = std::ranges::any_of(
+      *readers, [](const Reader& reader) { return reader.meta().options.sites; });
+  MergedTree tree(meta.metrics.size(), meta.is(Mode::kScs), has_sites);
   MergedControl control(options.threads, readers->front());
   SpreadCollector spread;
   MergedMeta merged = {.threads = NameOf(options.threads), .inputs = {}, .notices = {}};
   auto done = spread.Open(profile.directory(), static_cast<uint32_t>(1 + meta.metrics.size()));
   if (done) done = AddInputs(*readers, options, tree, control, spread, merged);
-  if (done) done = spread.Write(profile.directory() + "/" + kSpreadFile, tree.contexts());
+  if (done) done = spread.Write(profile.directory() + "/" + kSpreadFile, tree.folded_contexts());
   if (!done) return std::unexpected(done.error());
   const auto written = tree.Write(profile.directory());
   if (!written) return std::unexpected(written.error());

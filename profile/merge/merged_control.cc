@@ -181,6 +181,7 @@ Result<void> MergedControl::Write(const std::string& directory,
   header_.node_limit = std::max(header_.node_limit, written.node_count);
   header_.methods_bytes = written.methods_bytes;
   header_.method_count = written.method_count;
+  header_.sites = written.sites;
   OutFile out(directory + "/" + kControlFile);
   char page[kControlHeaderBytes] = {};
   std::memcpy(page, &header_, sizeof header_);

@@ -64,6 +64,11 @@ Result<MethodId> MergedMethods::Add(const MethodName& given) {
   return MethodId{known->second};
 }
 
+uint32_t MergedMethods::sites() const {
+  return static_cast<uint32_t>(std::ranges::count_if(
+      records_, [](const Entry& entry) { return (entry.flags & kMethodSite) != 0; }));
+}
+
 std::string MergedMethods::Text() const {
   std::string out;
   for (size_t i = 0; i < records_.size(); ++i) {
@@ -89,11 +94,15 @@ std::string MergedMethods::Text() const {
   return out;
 }
 
-MergedTree::MergedTree(size_t metric_count, bool sampled)
-    : metric_count_(metric_count), sampled_(sampled), table_(1024, kNoRecord) {}
+MergedTree::MergedTree(size_t metric_count, bool sampled, bool has_sites)
+    : metric_count_(metric_count),
+      sampled_(sampled),
+      table_(1024, kNoRecord),
+      has_sites_(has_sites) {}
 
 uint32_t MergedTree::AddThread() {
-  contexts_.push_back({.ref = PackMethod(FrameKind::kThread, kRootMethod)});
+  contexts_.push_back({.ref = PackMethod(FrameKind::kThread, kRootMethod),
+                       .folded = static_cast<uint32_t>(slot_of_.size())});
   slot_of_.push_back(kNoRecord);
   return static_cast<uint32_t>(contexts_.size() - 1);
 }
@@ -115,9 +124,20 @@ uint32_t MergedTree::FindOrAdd(uint32_t parent, MethodRef ref) {
     return table_[slot];
   }
   table_[slot] = static_cast<uint32_t>(contexts_.size());
-  contexts_.push_back({.parent = parent, .key = key, .ref = ref});
-  slot_of_.push_back(kNoRecord);
+  const uint32_t folded = FoldedNumber(parent, ref);
+  contexts_.push_back({.parent = parent, .key = key, .ref = ref, .folded = folded});
+  if (folded == slot_of_.size()) slot_of_.push_back(kNoRecord);
   return table_[slot];
+}
+
+// Returns the number that a new context has in the reader's tree: that of its parent if it is a
+// site, that of another one if it only has another site than that, else the next number.
+uint32_t MergedTree::FoldedNumber(uint32_t parent, MethodRef ref) {
+  const auto next = static_cast<uint32_t>(slot_of_.size());
+  if (!has_sites_) return next;
+  const uint32_t above = contexts_[parent].folded;
+  if (TypeOf(ref) == FrameKind::kSite) return above;
+  return folded_.FindOrAdd(uint64_t{above} << 32 | KeyOf(ref), next);
 }
 
 void MergedTree::GrowTable() {
@@ -192,10 +212,10 @@ Result<void> MergedTree::Add(const CallTree& tree, const Methods& methods,
     for (const int k : {0, 1}) part.counts[2 + k] += counts.exits[k];
     part.counts[4] += tree.dispatches[i];
 
-    uint32_t& slot = slot_of_[context];
+    uint32_t& slot = slot_of_[contexts_[context].folded];
     if (slot == kNoRecord) {
       slot = static_cast<uint32_t>(run.contexts.size());
-      run.contexts.push_back(context);
+      run.contexts.push_back(contexts_[context].folded);
       sums.resize(sums.size() + columns);
     }
     int64_t* sum = sums.data() + slot * columns;
@@ -316,7 +336,8 @@ Result<MergedTree::Written> MergedTree::Write(const std::string& directory) cons
   if (auto closed = methods.Close(); !closed) return std::unexpected(closed.error());
   return Written{.node_count = files.count(),
                  .methods_bytes = text.size(),
-                 .method_count = static_cast<uint32_t>(methods_.size())};
+                 .method_count = static_cast<uint32_t>(methods_.size()),
+                 .sites = methods_.sites()};
 }
 
 }  // namespace jprof::profile

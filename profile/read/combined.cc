@@ -114,14 +114,11 @@ std::optional<Run> ParseRun(const JsonFields& fields, Damages& damages) {
   return run;
 }
 
-std::vector<std::string> Texts(const json& list) {
-  std::vector<std::string> texts;
-  if (!list.is_array()) return texts;
-  for (const json& text : list) texts.push_back(JsonFields::Text(text));
-  return texts;
-}
-
 }  // namespace
+
+std::string CountedProfile(int number) {
+  return number == 1 ? kCountedProfile : fmt::format("{}-{}", kCountedProfile, number);
+}
 
 std::string SampledProfile(int number) { return fmt::format("sampled-{}", number); }
 
@@ -155,8 +152,8 @@ CombinedMeta ParseCombined(std::string_view text, Damages& damages) {
   fields.Read("jprof", meta.jprof);
   fields.Read("start", meta.start);
   fields.Read("from", meta.from);
-  meta.command = Texts(fields.At("command"));
-  meta.notes = Texts(fields.At("notes"));
+  meta.command = fields.Texts("command");
+  meta.notes = fields.Texts("notes");
   meta.usual = ParseSpreads(JsonFields(fields.At("usual_spread")));
   if (const json& runs = fields.At("runs"); runs.is_array()) {
     for (const json& run : runs) {

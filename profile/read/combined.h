@@ -1,6 +1,6 @@
-// A combined profile: several runs of one program, one of them counted and the others sampled. It
-// is a directory with runs.json and one ordinary profile per run. docs/PROFILE_FORMAT.md lists the
-// fields.
+// A combined profile: several runs of one program, at least one of them counted and the others
+// sampled. It is a directory with runs.json and one ordinary profile per run.
+// docs/PROFILE_FORMAT.md lists the fields.
 #pragma once
 
 #include <filesystem>
@@ -19,6 +19,7 @@ inline constexpr char kRunsFile[] = "runs.json";
 
 // The names of the profiles' directories; `number` is from 1.
 inline constexpr char kCountedProfile[] = "counted";
+std::string CountedProfile(int number);  // the first one is kCountedProfile
 std::string SampledProfile(int number);
 
 // One run of the program.

@@ -40,6 +40,15 @@ struct Counts {
   uint32_t exits[2] = {};
 };
 
+// States what becomes of sites, the nodes of kind kSite.
+enum class Sites : uint8_t {
+  // What a site has belongs to its parent. Calls of one method in one context are one context,
+  // wherever they are made: this is the tree that a recording without sites has.
+  kFolded,
+  kApart,  // the same, but calls from different sites are different contexts: CallTree::site
+  kNodes,  // they are contexts
+};
+
 // Every valid node record in file order, by column: element i of each vector belongs to record i. A
 // record is a context or a superseded record: the counts of the context `parent` from before its
 // method changed type. parent[i] < i is a context, or kNoRecord for the root of a thread.
@@ -48,6 +57,10 @@ struct CallTree {
   std::vector<uint32_t> parent;
   std::vector<uint8_t> superseded;
   std::vector<ThreadIndex> thread;
+  // With Sites::kApart, if the recording has sites: where in its caller a context is called or, of
+  // a superseded record, the bytecode of its context that the values belong to. kRootMethod if it
+  // is not known.
+  std::vector<MethodId> site;
   std::vector<Counts> counts;
   std::vector<uint32_t> dispatches;
   std::vector<uint32_t> interrupts;  // that came while it was current; empty if not recorded
@@ -105,12 +118,12 @@ class Reader {
 
   // Reads the tree. Trees whose root belongs to no thread record are attributed to one thread named
   // "(unknown)", which is added to threads(). Fails if the tree needs more than `memory` bytes.
-  Result<CallTree> ReadTree(uint64_t memory = ReadingMemory());
+  Result<CallTree> ReadTree(uint64_t memory = ReadingMemory(), Sites sites = Sites::kFolded);
 
-  // Returns the maximum number of methods in the tree. It excludes filtered methods and the one
-  // that stands for all methods without a readable name.
+  // Returns the maximum number of methods in the tree. It excludes sites, filtered methods and the
+  // one that stands for all methods without a readable name.
   uint32_t RecordedMethods() const {
-    const uint32_t others = 1 + header_.filtered_methods;
+    const uint32_t others = 1 + header_.filtered_methods + header_.sites;
     return header_.method_count > others ? header_.method_count - others : 0;
   }
   // Reads the methods. Call it after ReadTree or ReadTrace: a live profile gains methods meanwhile.

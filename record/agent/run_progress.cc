@@ -36,8 +36,8 @@ void RunProgress::End() {
 }
 
 std::string RunProgress::Text(double seconds) const {
-  const std::string text =
-      fmt::format("run {} of {}{}: {}", number_, at_most_ ? "at most " : "", runs_, how_);
+  const std::string text = fmt::format("{}{}run {} of {}{}: {}", label_, label_.empty() ? "" : ": ",
+                                       number_, at_most_ ? "at most " : "", runs_, how_);
   const size_t past_runs = number_ - 1;
   const double usual = past_runs == 0 ? 0 : past_ / static_cast<double>(past_runs);
   if (past_runs != 0 && seconds <= usual) {

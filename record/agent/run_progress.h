@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <string>
+#include <utility>
 
 #include "record/run/status_line.h"
 
@@ -17,8 +18,9 @@ std::string RoughDuration(double seconds);
 
 class RunProgress {
  public:
-  // Expects `runs` runs, or fewer if `at_most`.
-  RunProgress(size_t runs, bool at_most) : runs_(runs), at_most_(at_most) {}
+  // Expects `runs` runs, or fewer if `at_most`. Lines begin with `label` unless it is empty.
+  RunProgress(size_t runs, bool at_most, std::string label = "")
+      : runs_(runs), at_most_(at_most), label_(std::move(label)) {}
 
   void Begin(const std::string& how);  // begins a run
   void Look();                         // updates the line; must be called often during a run
@@ -32,6 +34,7 @@ class RunProgress {
 
   size_t runs_;
   bool at_most_;
+  std::string label_;
   bool rewrites_ = false;
   StatusLine line_;
   size_t number_ = 0;  // of this run, from 1

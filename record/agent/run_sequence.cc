@@ -20,13 +20,13 @@ namespace fs = std::filesystem;
 constexpr char kAutoRuns[] = "auto";
 constexpr int kRunsAfterAuto = 2;
 
-Result<int> ParseRuns(const std::string& text) {
+Result<int> ParseRuns(const std::string& text, int least) {
   int runs = 0;
   for (const char digit : text) runs = std::min(runs * 10 + (digit - '0'), kMostSampledRuns + 1);
   if (text == kAutoRuns) return kRunsAfterAuto;
   const bool number = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
-  if (number && runs >= 1 && runs <= kMostSampledRuns) return runs;
-  return WrongUse("--runs: '{}' is neither auto nor a whole number from 1 to {}", text,
+  if (number && runs >= least && runs <= kMostSampledRuns) return runs;
+  return WrongUse("--runs: '{}' is neither auto nor a whole number from {} to {}", text, least,
                   kMostSampledRuns);
 }
 
@@ -79,7 +79,7 @@ Result<void> AddRun(RunSequence& sequence, RunMeta::Role role, std::string name,
   auto plan = PlanRecording(typed, command, /*inside=*/true);
   if (!plan) return std::unexpected(plan.error());
   if (plan->options.out != typed.options.out || plan->options.mode != typed.options.mode)
-    return WrongUse("JPROFOPTS sets the mode or OUT, which jprof profile chooses; unset it");
+    return WrongUse("JPROFOPTS sets the mode or OUT, which jprof chooses here; unset it");
   for (const std::string& note : plan->notes)
     if (std::ranges::count(sequence.notes, note) == 0) sequence.notes.push_back(note);
   std::string how = HowText(plan->options);
@@ -87,16 +87,17 @@ Result<void> AddRun(RunSequence& sequence, RunMeta::Role role, std::string name,
   return {};
 }
 
-// The counted run is the last one, but the first one if it is sampled, too.
+// The counted runs are the last ones, but the first one if it is sampled, too.
 Result<void> AddRuns(RunSequence& sequence, int sampled_runs, const SequenceRequest& request,
                      const TypedOptions& counted, const std::vector<std::string>& command) {
-  const auto add_counted = [&](const TypedOptions& typed) {
-    return AddRun(sequence, RunMeta::Role::kCounted, profile::kCountedProfile, typed, command);
+  const auto add_counted = [&](int number, const TypedOptions& typed) {
+    return AddRun(sequence, RunMeta::Role::kCounted, profile::CountedProfile(number), typed,
+                  command);
   };
   if (sequence.begins_with_both) {
     const auto both = BothOptions(request, counted);
     if (!both) return std::unexpected(both.error());
-    if (auto added = add_counted(*both); !added) return added;
+    if (auto added = add_counted(1, *both); !added) return added;
   }
   const TypedOptions sampled = SampledOptions(request.typed);
   for (int i = 1; i <= sampled_runs; ++i) {
@@ -104,20 +105,26 @@ Result<void> AddRuns(RunSequence& sequence, int sampled_runs, const SequenceRequ
         AddRun(sequence, RunMeta::Role::kSampled, profile::SampledProfile(i), sampled, command);
     if (!added) return added;
   }
-  return sequence.begins_with_both ? Result<void>() : add_counted(counted);
+  const int counted_runs = sequence.begins_with_both ? 0 : request.recounts ? sampled_runs : 1;
+  for (int i = 1; i <= counted_runs; ++i) {
+    if (auto added = add_counted(i, counted); !added) return added;
+  }
+  return {};
 }
 
 }  // namespace
 
 Result<RunSequence> PlanRuns(const SequenceRequest& request,
                              const std::vector<std::string>& command) {
-  const auto runs = ParseRuns(request.runs);
+  const auto runs = ParseRuns(request.runs, request.least_runs);
   if (!runs) return std::unexpected(runs.error());
   const auto counted = CountedOptions(request);
   if (!counted) return std::unexpected(counted.error());
   auto out = PlaceOf(request.typed.options.out, command);
   if (!out) return std::unexpected(out.error());
-  RunSequence sequence = {.out = *std::move(out), .begins_with_both = request.runs == kAutoRuns};
+  RunSequence sequence = {.out = *std::move(out),
+                          .label = request.label,
+                          .begins_with_both = request.runs == kAutoRuns};
   if (auto added = AddRuns(sequence, *runs, request, *counted, command); !added)
     return std::unexpected(added.error());
   const auto place = PrepareUnclaimed(sequence.out, request.typed.force);

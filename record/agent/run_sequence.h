@@ -19,6 +19,9 @@ struct SequenceRequest {
   // How many runs are sampled, or "auto": one run that is counted and sampled and, if counting
   // changes its times, sampled ones.
   std::string runs = "2";
+  bool recounts = false;  // as many runs are counted as sampled, to know which calls vary
+  int least_runs = 1;     // that `runs` may be; 0: the program may be counted only
+  std::string label;      // what the runs are of, for the user: "n = 1000"; may be empty
 };
 
 struct PlannedRun {
@@ -30,6 +33,7 @@ struct PlannedRun {
 
 struct RunSequence {
   std::filesystem::path out;      // the directory of the combined profile, which exists
+  std::string label;              // what the runs are of; may be empty
   bool begins_with_both = false;  // the first run is counted and sampled, and may be enough
   std::vector<PlannedRun> runs;
   std::vector<std::string> notes;

@@ -19,7 +19,6 @@
 #include "record/place/profile_place.h"
 #include "record/place/recording_summary.h"
 #include "record/run/print_error.h"
-#include "record/run/program_runs.h"
 
 namespace jprof::record {
 namespace {
@@ -91,15 +90,17 @@ std::optional<double> ShareOfCounting(const fs::path& path, const RunMeta& run) 
 
 class Runner {
  public:
-  Runner(const RunSequence& sequence, profile::CombinedMeta meta)
+  Runner(const RunSequence& sequence, profile::CombinedMeta meta, ProgramRuns& program)
       : sequence_(sequence),
         meta_(std::move(meta)),
-        progress_(sequence.runs.size(), sequence.begins_with_both) {}
+        progress_(sequence.runs.size(), sequence.begins_with_both, sequence.label),
+        program_(program) {}
 
   Result<SequenceEnd> RunAll() {
     for (size_t i = 0; i < sequence_.runs.size(); ++i) {
-      const bool goes_on = RunOne(i);
-      if (!goes_on) break;
+      const Next next = RunOne(i);
+      stopped_ = next == Next::kStop;
+      if (next != Next::kRun) break;
     }
     if (meta_.runs.empty()) return NothingRecorded();
     if (error_) PrintError(error_->message);
@@ -107,29 +108,32 @@ class Runner {
   }
 
  private:
-  // Returns whether the next run is started.
-  bool RunOne(size_t i) {
+  // States whether the next run starts, the runs are enough, or a run has failed.
+  enum class Next { kRun, kEnough, kStop };
+
+  Next RunOne(size_t i) {
     const PlannedRun& planned = sequence_.runs[i];
     const size_t count = sequence_.runs.size();
-    if (i == 1 && !program_.RepeatNote().empty()) PrintError(std::string(program_.RepeatNote()));
+    if (const auto note = program_.RepeatNote(); !note.empty()) PrintError(std::string(note));
     RunWatch watch(planned.plan);
     const auto done = RunWatched(planned, watch);
     if (!done) {
       error_ = done.error();
-      return false;
+      return Next::kStop;
     }
     if (i == 0) status_ = done->outcome.ExitCode();
     if (watch.ProfileIsGone()) {
       const int status = StatusOfGoneProfile(planned.plan, done->outcome);
       if (status_ == 0) status_ = status;
-      return false;
+      return Next::kStop;
     }
-    if (!Keep(i, *done, watch)) return false;
+    if (!Keep(i, *done, watch)) return Next::kStop;
     const std::string stop = ReasonToStop(planned, done->outcome);
-    if (stop.empty()) return i > 0 || !sequence_.begins_with_both || !IsEnough();
+    if (stop.empty())
+      return i == 0 && sequence_.begins_with_both && IsEnough() ? Next::kEnough : Next::kRun;
     PrintError(fmt::format("run {} of {}: {}{}", i + 1, count, stop,
                            i + 1 < count ? "; no further run is started" : ""));
-    return false;
+    return Next::kStop;
   }
 
   Result<ProgramRun> RunWatched(const PlannedRun& planned, RunWatch& watch) {
@@ -183,7 +187,7 @@ class Runner {
     std::error_code ignored;
     fs::remove(sequence_.out, ignored);  // fails if it contains anything
     if (error_) return std::unexpected(*error_);
-    return SequenceEnd{.status = status_};
+    return SequenceEnd{.status = status_, .stopped = true};
   }
 
   // Makes a combined profile if both kinds of runs were recorded.
@@ -192,27 +196,29 @@ class Runner {
       PrintError(
           fmt::format("there is no counted run to combine; what was sampled: jprof report scs {}",
                       DisplayPath(sequence_.out / meta_.runs.front().profile)));
-      return SequenceEnd{.status = status_};
+      return SequenceEnd{.status = status_, .stopped = stopped_};
     }
     if (auto written = WriteRuns(sequence_.out, meta_); !written)
       return std::unexpected(written.error());
-    return SequenceEnd{.status = status_, .combined = true};
+    return SequenceEnd{.status = status_, .combined = true, .stopped = stopped_};
   }
 
   const RunSequence& sequence_;
   profile::CombinedMeta meta_;
   RunProgress progress_;
-  ProgramRuns program_;
+  ProgramRuns& program_;
   int status_ = 2;
+  bool stopped_ = false;
   std::optional<Error> error_;
 };
 
 }  // namespace
 
-Result<SequenceEnd> RunAll(const RunSequence& sequence, profile::CombinedMeta meta) {
+Result<SequenceEnd> RunAll(const RunSequence& sequence, profile::CombinedMeta meta,
+                           ProgramRuns& program) {
   meta.start = UtcText(std::time(nullptr));
   meta.from = "profile";
-  return Runner(sequence, std::move(meta)).RunAll();
+  return Runner(sequence, std::move(meta), program).RunAll();
 }
 
 }  // namespace jprof::record

@@ -29,7 +29,16 @@ bool AllDigits(std::string_view text) {
 }
 
 // The kinds of directories that may be replaced.
-enum class PlaceKind { kProfile, kSeveral, kCombined, kEvents, kPrograms, kTrace, kTraceFolder };
+enum class PlaceKind {
+  kProfile,
+  kSeveral,
+  kCombined,
+  kScale,
+  kEvents,
+  kPrograms,
+  kTrace,
+  kTraceFolder
+};
 
 // Returns whether the name is like NAME-PID or NAME-PID-NUMBER.
 bool IsJvmName(std::string_view name) {
@@ -37,15 +46,19 @@ bool IsJvmName(std::string_view name) {
   return dash != name.npos && dash != 0 && AllDigits(name.substr(dash + 1));
 }
 
-// Returns whether a combined profile may contain a run of this name: counted or sampled-N.
+// Returns whether a combined profile may contain a run of this name: counted, counted-N or
+// sampled-N.
 bool IsRunName(std::string_view name) {
-  constexpr std::string_view kSampled = "sampled-";
-  return name == profile::kCountedProfile ||
-         (name.starts_with(kSampled) && AllDigits(name.substr(kSampled.size())));
+  const size_t dash = std::min(name.find('-'), name.size());
+  const std::string_view kind = name.substr(0, dash), number = name.substr(dash);
+  return (kind == profile::kCountedProfile && number.empty()) ||
+         ((kind == profile::kCountedProfile || kind == "sampled") && number.starts_with('-') &&
+          AllDigits(number.substr(1)));
 }
 
-bool IsRunsFile(std::string_view name) {
-  return name == profile::kRunsFile || name == std::string(profile::kRunsFile) + ".tmp";
+// Returns whether it is the file of that name, or one that is being written.
+bool IsFileOf(std::string_view file, std::string_view name) {
+  return name == file || name == std::string(file) + ".tmp";
 }
 
 // Returns true also for a combined profile without runs.json, whose recording was interrupted.
@@ -59,6 +72,17 @@ bool IsCombinedPlace(const fs::path& place) {
   return false;
 }
 
+// Returns true also for a result of jprof scale without scale.json, which was interrupted.
+bool IsScalePlace(const fs::path& place) {
+  std::error_code failed;
+  if (profile::IsScale(place)) return true;
+  for (const auto& entry : fs::directory_iterator(place, failed)) {
+    if (profile::IsSizeProfile(entry.path().filename().string()) && IsCombinedPlace(entry.path()))
+      return true;
+  }
+  return false;
+}
+
 bool HasEvents(const fs::path& place) {
   std::error_code ignored;
   return fs::is_directory(place / profile::kEventsFolder, ignored);
@@ -67,6 +91,7 @@ bool HasEvents(const fs::path& place) {
 std::optional<PlaceKind> PlaceKindOf(const fs::path& place) {
   if (IsProfile(place)) return PlaceKind::kProfile;
   if (IsCombinedPlace(place)) return PlaceKind::kCombined;
+  if (IsScalePlace(place)) return PlaceKind::kScale;
   const bool is_several = !ProfilesAt(place).empty() || HasEvents(place);
   return is_several ? std::optional(PlaceKind::kSeveral) : std::nullopt;
 }
@@ -78,6 +103,8 @@ bool MayContain(PlaceKind kind, std::string_view name) {
       return name == profile::kEventsFolder;
     case PlaceKind::kCombined:
       return IsRunName(name);
+    case PlaceKind::kScale:
+      return profile::IsSizeProfile(name);
     case PlaceKind::kSeveral:
       return IsJvmName(name) || name == profile::kEventsFolder;
     case PlaceKind::kEvents:
@@ -101,12 +128,13 @@ bool MayContainFile(PlaceKind kind, std::string_view name) {
     case PlaceKind::kProfile:
       return profile::IsProfileFile(name);
     case PlaceKind::kCombined:
-      return IsRunsFile(name);
+      return IsFileOf(profile::kRunsFile, name);
+    case PlaceKind::kScale:
+      return IsFileOf(profile::kScaleFile, name);
     case PlaceKind::kSeveral:
       return false;
     case PlaceKind::kEvents:
-      return name == profile::kRecordingFile ||
-             name == std::string(profile::kRecordingFile) + ".tmp";
+      return IsFileOf(profile::kRecordingFile, name);
     case PlaceKind::kPrograms:
       return false;
     case PlaceKind::kTrace:
@@ -119,6 +147,7 @@ bool MayContainFile(PlaceKind kind, std::string_view name) {
 
 // Returns the kind of a directory in one of the given kind.
 PlaceKind KindInside(PlaceKind outer, const fs::path& place) {
+  if (outer == PlaceKind::kScale) return PlaceKind::kCombined;
   if (place.filename() == profile::kProgramsFolder) return PlaceKind::kPrograms;
   if (outer == PlaceKind::kEvents || outer == PlaceKind::kPrograms) return PlaceKind::kTrace;
   if (outer == PlaceKind::kTrace) return PlaceKind::kTraceFolder;
@@ -259,6 +288,10 @@ Result<void> MakePlace(const fs::path& place) {
 
 Result<void> WriteRuns(const fs::path& directory, const profile::CombinedMeta& meta) {
   return profile::WriteWholeFile(directory / profile::kRunsFile, profile::ToJson(meta));
+}
+
+Result<void> WriteScale(const fs::path& directory, const profile::ScaleMeta& meta) {
+  return profile::WriteWholeFile(directory / profile::kScaleFile, profile::ToJson(meta));
 }
 
 bool IsProfile(const fs::path& directory) {

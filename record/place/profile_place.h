@@ -9,6 +9,7 @@
 
 #include "common/result.h"
 #include "profile/read/combined.h"
+#include "profile/read/scale_meta.h"
 
 namespace jprof::record {
 
@@ -19,18 +20,20 @@ Result<std::filesystem::path> ResolvedPlace(const std::filesystem::path& place);
 std::filesystem::path FreePlace(const std::string& name);
 
 // Makes sure that `place` does not exist and can be created. Returns it as an absolute path.
-// Removes an empty directory, and with `force` a profile, a combined profile or a directory of
-// several. Fails with kWrongUse if anything else is there.
+// Removes an empty directory, and with `force` a profile, a combined profile, a result of jprof
+// scale or a directory of several. Fails with kWrongUse if anything else is there.
 Result<std::filesystem::path> PreparePlace(const std::filesystem::path& place, bool force);
 
 // Fails if PreparePlace could not replace what is at `place`. Changes nothing.
 Result<void> CheckPlace(const std::filesystem::path& place, bool force);
 
-// Makes the directory of a combined profile.
+// Makes the directory of a combined profile, or of several.
 Result<void> MakePlace(const std::filesystem::path& place);
 
 // Makes `directory`, which has the profiles of `meta`, a combined profile.
 Result<void> WriteRuns(const std::filesystem::path& directory, const profile::CombinedMeta& meta);
+// Makes `directory`, which has the combined profiles of `meta`, a result of jprof scale.
+Result<void> WriteScale(const std::filesystem::path& directory, const profile::ScaleMeta& meta);
 
 bool IsProfile(const std::filesystem::path& directory);
 

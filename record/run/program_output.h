@@ -53,6 +53,9 @@ class ProgramOutput {
   // Call after each run, when the program has ended. Returns when its output has been copied.
   Comparison End();
 
+  // The next run becomes the first one, with which later ones are compared.
+  void Forget() { first_.reset(); }
+
  private:
   class Forwarding;
 

@@ -11,6 +11,7 @@ Result<ProgramRun> ProgramRuns::Run(const Launch& launch, const ProcessObserver&
     return std::unexpected(output.error());
   }
   const auto outcome = record::Run(launch, {.input = *input, .output = *output}, observe);
+  ++runs_;
   input_.End();
   auto comparison = output_.End();
   if (!outcome) return std::unexpected(outcome.error());

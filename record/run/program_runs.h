@@ -19,14 +19,18 @@ struct ProgramRun {
 
 class ProgramRuns {
  public:
-  // Returns what the user should know before the next run, or an empty text.
-  std::string_view RepeatNote() const { return input_.RepeatNote(); }
+  // Returns what the user should know before the second run, and an empty text before the others.
+  std::string_view RepeatNote() const { return runs_ == 1 ? input_.RepeatNote() : ""; }
+
+  // The next run is the first one with other arguments: no output is compared with those before.
+  void ChangeArguments() { output_.Forget(); }
 
   // Runs the program like record::Run. Fails if it could not be started, or if there
   // is no input for it.
   Result<ProgramRun> Run(const Launch& launch, const ProcessObserver& observe = {});
 
  private:
+  size_t runs_ = 0;
   ProgramInput input_;
   ProgramOutput output_;
 };

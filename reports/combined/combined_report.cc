@@ -20,26 +20,6 @@
 namespace jprof::reports {
 namespace {
 
-Head CombinedHead(const model::Combined& combined, const model::CombinedView& view) {
-  double samples = 0;
-  for (const model::RunSummary& run : view.sampled) samples += run.samples;
-  const model::Estimate time = view.times->Of(view.tree.AllSamples(0), model::Part::kAll);
-  return {
-      .report = "combined",
-      .of = combined.directory,
-      .directory = combined.directory,
-      .lines = {
-          {"command", HeadCommand(combined.meta.command)},
-          {"counted",
-           fmt::format("{} of {} in {}; {}", Counted(view.counted.calls, "call", "calls"),
-                       Counted(view.counted.methods, "method", "methods"),
-                       Counted(view.counted_contexts, "context", "contexts"), view.counted.how)},
-          {"sampled", fmt::format("{}, {} samples; {}", Counted(view.sampled.size(), "run", "runs"),
-                                  model::Rounded(samples), view.sampled.front().how)},
-          {"time", fmt::format("{} +- {} (95 %) of CPU time, mean of a run", Duration(time.value),
-                               Duration((time.high - time.low) / 2))}}};
-}
-
 void TextHead(const model::Combined& combined, const model::CombinedView& view,
               const Options& options, Output& out) {
   Head head = CombinedHead(combined, view);
@@ -123,6 +103,26 @@ void PrintCollapsedTimes(const model::CombinedView& view, const Options& options
 }
 
 }  // namespace
+
+Head CombinedHead(const model::Combined& combined, const model::CombinedView& view) {
+  double samples = 0;
+  for (const model::RunSummary& run : view.sampled) samples += run.samples;
+  const model::Estimate time = view.times->Of(view.tree.AllSamples(0), model::Part::kAll);
+  return {
+      .report = "combined",
+      .of = combined.directory,
+      .directory = combined.directory,
+      .lines = {
+          {"command", HeadCommand(combined.meta.command)},
+          {"counted",
+           fmt::format("{} of {} in {}; {}", Counted(view.counted.calls, "call", "calls"),
+                       Counted(view.counted.methods, "method", "methods"),
+                       Counted(view.counted_contexts, "context", "contexts"), view.counted.how)},
+          {"sampled", fmt::format("{}, {} samples; {}", Counted(view.sampled.size(), "run", "runs"),
+                                  model::Rounded(samples), view.sampled.front().how)},
+          {"time", fmt::format("{} +- {} (95 %) of CPU time, mean of a run", Duration(time.value),
+                               Duration((time.high - time.low) / 2))}}};
+}
 
 Result<void> PrintCombined(model::Combined& combined, const Options& options, Output& out) {
   Result<model::CombinedView> view = model::LoadCombined(combined);

@@ -4,6 +4,7 @@
 #include "model/combined/combined.h"
 #include "reports/print/options.h"
 #include "reports/print/output.h"
+#include "reports/quality/head.h"
 
 namespace jprof::reports {
 
@@ -12,5 +13,8 @@ Result<void> PrintCombined(model::Combined& combined, const Options& options, Ou
 // Prints the report of a view that is loaded already. Orders its tree.
 Result<void> PrintCombined(const model::Combined& combined, model::CombinedView& view,
                            const Options& options, Output& out);
+
+// Returns the head of the report: the command, what was counted and sampled, and the time of a run.
+Head CombinedHead(const model::Combined& combined, const model::CombinedView& view);
 
 }  // namespace jprof::reports

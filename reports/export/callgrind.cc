@@ -2,6 +2,8 @@
 // callgrind_annotate and KCachegrind read them. As in callgrind itself, a recursive call adds no
 // inclusive cost: it is part of the cost of the outermost call.
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -28,14 +30,22 @@ class CallgrindWriter {
   }
 
  private:
+  // A line of a function, and the place of its own costs.
+  struct LineCost {
+    uint32_t line = 0;
+    uint32_t place = 0;
+  };
   struct Function {
     const std::string* name = nullptr;
+    const std::string* file = nullptr;
     std::vector<uint32_t> arcs;
+    std::vector<LineCost> lines;
     uint32_t on_path = 0;
     bool named = false;  // its name was written, so its number suffices
   };
   struct Arc {
     uint32_t callee = 0;
+    uint32_t line = 0;  // of the caller
     int64_t calls = 0;
   };
 
@@ -45,9 +55,34 @@ class CallgrindWriter {
       const auto [known, is_new] =
           numbers.try_emplace(frame.full, static_cast<uint32_t>(functions_.size()));
       if (is_new) functions_.push_back({.name = &frame.full});
+      if (!frame.file.empty()) functions_[known->second].file = &frame.file;
       function_of_.push_back(known->second);
     }
-    self_.resize(functions_.size() * events_.size());
+  }
+
+  // Returns the place of the own costs of a function's line.
+  uint32_t SelfOf(uint32_t function, uint32_t line) {
+    const auto next = static_cast<uint32_t>(self_.size() / events_.size());
+    const auto [known, is_new] = self_of_.try_emplace(uint64_t{function} << 32 | line, next);
+    if (is_new) {
+      self_.resize(self_.size() + events_.size());
+      functions_[function].lines.push_back({line, next});
+    }
+    return known->second;
+  }
+
+  // Adds a node's own costs to the lines that they belong to, and the rest to line 0.
+  void AddSelf(model::NodeIndex node, uint32_t function) {
+    std::vector<int64_t> rest;
+    for (const size_t event : events_) rest.push_back(model::AtLeast0(tree_.Value(node, event)));
+    const auto lines = std::ranges::equal_range(tree_.lines, node, {}, &model::LineValues::node);
+    for (const model::LineValues& line : lines) {
+      Accumulate(self_, SelfOf(function, line.line),
+                 [&](size_t e) { return model::AtLeast0(line.values[events_[e]]); });
+      for (size_t e = 0; e < events_.size(); ++e)
+        rest[e] -= std::min(rest[e], model::AtLeast0(line.values[events_[e]]));
+    }
+    Accumulate(self_, SelfOf(function, 0), [&](size_t e) { return rest[e]; });
   }
 
   void SumUp() {
@@ -65,11 +100,10 @@ class CallgrindWriter {
   bool Enter(model::NodeIndex node) {
     const model::ContextNode& at = tree_.nodes[node];
     const uint32_t function = FunctionOf(node);
-    Accumulate(self_, function,
-               [&](size_t e) { return model::AtLeast0(tree_.Value(node, events_[e])); });
+    AddSelf(node, function);
     const bool outermost = functions_[function].on_path++ == 0;
     if (at.parent == model::kNoNode) return true;
-    const uint32_t arc = ArcOf(FunctionOf(at.parent), function);
+    const uint32_t arc = ArcOf(FunctionOf(at.parent), function, at.line);
     if (calls_ != kNone)
       arcs_[arc].calls = model::AddSaturating(arcs_[arc].calls, tree_.Value(node, calls_));
     if (outermost) Accumulate(arc_costs_, arc, [&](size_t e) { return inclusive_[e][node]; });
@@ -88,11 +122,11 @@ class CallgrindWriter {
     }
   }
 
-  uint32_t ArcOf(uint32_t caller, uint32_t callee) {
+  uint32_t ArcOf(uint32_t caller, uint32_t callee, uint32_t line) {
     const auto [known, is_new] =
-        arc_of_.try_emplace(uint64_t{caller} << 32 | callee, static_cast<uint32_t>(arcs_.size()));
+        arc_of_.try_emplace(std::tuple(caller, callee, line), static_cast<uint32_t>(arcs_.size()));
     if (!is_new) return known->second;
-    arcs_.push_back({.callee = callee});
+    arcs_.push_back({.callee = callee, .line = line});
     arc_costs_.resize(arcs_.size() * events_.size());
     functions_[caller].arcs.push_back(known->second);
     return known->second;
@@ -116,7 +150,7 @@ class CallgrindWriter {
       Accumulate(totals, 0, [&](size_t e) { return inclusive_[e][root]; });
     out_.Text("\nsummary:");
     WriteCosts(totals, 0);
-    out_.Text("\nfl=(1) ???\n");
+    out_.Text("\n");
   }
 
   // Returns the name of an event as one word.
@@ -129,12 +163,28 @@ class CallgrindWriter {
 
   void WriteFunctions() {
     for (uint32_t i = 0; i < functions_.size() && out_.ok(); ++i) {
+      Function& function = functions_[i];
+      if (FileOf(i) != file_) WriteFile("fl", file_ = FileOf(i));
       WriteName("fn", i);
-      out_.Text("0");
-      WriteCosts(self_, i);
-      for (const uint32_t arc : functions_[i].arcs) WriteArc(arc);
+      std::ranges::sort(function.lines, {}, &LineCost::line);
+      for (const LineCost& line : function.lines) {
+        out_.Print("{}", line.line);
+        WriteCosts(self_, line.place);
+      }
+      for (const uint32_t arc : function.arcs) WriteArc(i, arc);
       out_.Text("\n");
     }
+  }
+
+  std::string_view FileOf(uint32_t function) const {
+    const std::string* const file = functions_[function].file;
+    return file != nullptr ? std::string_view(*file) : "???";
+  }
+
+  // Writes the file of the lines that follow, or with "cfi" that of the called function.
+  void WriteFile(const char* what, std::string_view file) {
+    const auto [known, is_new] = files_.try_emplace(file, files_.size() + 1);
+    out_.Print("{}=({}){}{}\n", what, known->second, is_new ? " " : "", is_new ? file : "");
   }
 
   void WriteName(const char* what, uint32_t function) {
@@ -152,9 +202,10 @@ class CallgrindWriter {
 
   // Writes the cost of a call. callgrind_annotate takes a line of costs after "calls=0" for costs
   // of the caller itself, so there is at least one call.
-  void WriteArc(uint32_t arc) {
+  void WriteArc(uint32_t caller, uint32_t arc) {
+    if (FileOf(caller) != FileOf(arcs_[arc].callee)) WriteFile("cfi", FileOf(arcs_[arc].callee));
     WriteName("cfn", arcs_[arc].callee);
-    out_.Print("calls={} 0\n0", std::max<int64_t>(arcs_[arc].calls, 1));
+    out_.Print("calls={} 0\n{}", std::max<int64_t>(arcs_[arc].calls, 1), arcs_[arc].line);
     WriteCosts(arc_costs_, arc);
   }
 
@@ -166,11 +217,14 @@ class CallgrindWriter {
   size_t calls_ = kNone;                         // the measure of calls
   std::vector<std::vector<int64_t>> inclusive_;  // [event][node]
   std::vector<Function> functions_;
-  std::vector<uint32_t> function_of_;  // from frame to function
-  std::vector<int64_t> self_;          // [function * events + event]
+  std::vector<uint32_t> function_of_;               // from frame to function
+  std::vector<int64_t> self_;                       // [place * events + event]
+  std::unordered_map<uint64_t, uint32_t> self_of_;  // from function and line to place
   std::vector<Arc> arcs_;
-  std::vector<int64_t> arc_costs_;                 // [arc * events + event]
-  std::unordered_map<uint64_t, uint32_t> arc_of_;  // from caller and callee to arc
+  std::vector<int64_t> arc_costs_;                                       // [arc * events + event]
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> arc_of_;  // caller, callee, line
+  std::unordered_map<std::string_view, size_t> files_;  // those written, with their numbers
+  std::string_view file_;                               // of the function that is being written
 };
 
 }  // namespace

@@ -8,10 +8,13 @@
 namespace jprof::reports {
 namespace {
 
-// Adapts a writer of trees to the function of a format.
-template <auto kWrite>
+// Adapts a writer of trees to the function of a format, which has source lines if `kLines`.
+template <auto kWrite, bool kLines = false>
 Result<void> TreeAs(ExportInput& input, Output& out) {
-  const Result<model::ContextTree> tree = model::LoadContexts(input.input, input.options);
+  const auto* const source = std::get_if<model::Source>(&input.input);
+  model::ForestOptions options = input.options;
+  options.call_sites = kLines && source != nullptr && source->reader.meta().options.sites;
+  const Result<model::ContextTree> tree = model::LoadContexts(input.input, options);
   if (!tree) return std::unexpected(tree.error());
   if constexpr (requires { kWrite(*tree, out); }) {
     return kWrite(*tree, out);
@@ -62,13 +65,15 @@ constexpr ExportFormat kExportFormats[] = {
      "go tool pprof -http=: FILE",
      "every context with all metrics (calls; `time_raw` and, calibrated, `time`; samples, and "
      "`cpu` "
-     "of them), signed; threads as labels; modules with build ids; losses as comments",
-     "errors and intervals; one period only", true, false, TreeAs<WritePprof>, nullptr},
+     "of them), signed; source lines; threads as labels; modules with build ids; losses as "
+     "comments",
+     "errors and intervals; one period only", true, false, TreeAs<WritePprof, true>, nullptr},
     {"callgrind", ".callgrind", "for KCachegrind and callgrind_annotate",
      "callgrind_annotate --inclusive=yes FILE",
-     "methods with exclusive and inclusive values of all metrics, who called whom how often",
+     "methods with exclusive and inclusive values of all metrics, who called whom how often, at "
+     "which source lines",
      "contexts: only pairs of caller and callee; threads; values below 0 (they are 0)", false,
-     false, TreeAs<WriteCallgrind>, nullptr},
+     false, TreeAs<WriteCallgrind, true>, nullptr},
     {"speedscope", ".speedscope.json", "flame graphs of speedscope.app, by thread and metric",
      "npx speedscope FILE", "every context; one profile for each thread and metric",
      "when something happened: widths are sums, in the order of first calls; values below 0; whole "

@@ -1,6 +1,7 @@
 // Writes pprof: gzip'ed protobuf, one sample per context. The numbers of fields are those of the
 // published profile.proto of google/pprof.
 #include <algorithm>
+#include <map>
 #include <protozero/pbf_writer.hpp>
 #include <ranges>
 #include <vector>
@@ -55,6 +56,7 @@ class PprofWriter {
       if (used_[frame]) WriteFrame(frame);
     }
     WriteOutside();
+    for (const auto& [place, location] : locations_) WriteLine(place, location);
     WriteRun();
     for (const std::string* text : strings_.texts()) {
       profile_.add_string(kStringTable, *text);
@@ -87,15 +89,31 @@ class PprofWriter {
 
   // Writes a stack, the leaf first. The thread itself is a label, not a frame.
   void WriteSample(model::NodeIndex node) {
-    values_.clear();
-    for (const size_t m : sums_) values_.push_back(tree_.Value(node, m));
+    std::vector<int64_t> rest;
+    for (const size_t m : sums_) rest.push_back(tree_.Value(node, m));
+    const auto lines = std::ranges::equal_range(tree_.lines, node, {}, &model::LineValues::node);
+    for (const model::LineValues& line : lines) {
+      values_.clear();
+      for (size_t i = 0; i < sums_.size(); ++i) {
+        values_.push_back(line.values[sums_[i]]);
+        rest[i] -= values_.back();
+      }
+      WriteValues(node, line.line);
+    }
+    values_ = std::move(rest);
+    WriteValues(node, 0);
+  }
+
+  // Writes values_ as a sample at a line of a node, unless all are 0.
+  void WriteValues(model::NodeIndex node, uint32_t line) {
     if (std::ranges::all_of(values_, [](int64_t value) { return value == 0; })) return;
     stack_.clear();
     for (model::NodeIndex at = node; tree_.nodes[at].parent != model::kNoNode;
          at = tree_.nodes[at].parent) {
       const uint32_t frame = IndexOf(tree_.nodes[at].frame);
       used_[frame] = true;
-      stack_.push_back(frame + 1);
+      stack_.push_back(LocationOf(frame, line));
+      line = tree_.nodes[at].line;  // of the caller
     }
     if (stack_.empty()) stack_.push_back(OutsideId());
     {
@@ -105,6 +123,13 @@ class PprofWriter {
       WriteLabels(sample, tree_.ThreadOf(tree_.nodes[node]));
     }
     Flush();
+  }
+
+  // Returns the location of a line of a frame: without a line that of the frame.
+  uint64_t LocationOf(uint32_t frame, uint32_t line) {
+    if (line == 0) return frame + 1;
+    const uint64_t next = OutsideId() + 1 + locations_.size();
+    return locations_.try_emplace(uint64_t{frame} << 32 | line, next).first->second;
   }
 
   void WriteLabels(pbf_writer& sample, const model::ExportThread& thread) {
@@ -132,12 +157,12 @@ class PprofWriter {
   void WriteFrame(uint32_t index) {
     const model::ExportFrame& frame = tree_.frames[index];
     if (frame.kind == model::ExportFrame::Kind::kThread) return;
-    WriteFunction(index + 1, frame.readable, frame.full, frame.module + 1);
+    WriteFunction(index + 1, frame.readable, frame.full, frame.module + 1, frame.file);
     Flush();
   }
 
   void WriteFunction(uint64_t id, const std::string& name, const std::string& system_name,
-                     uint64_t mapping) {
+                     uint64_t mapping, const std::string& file) {
     {
       pbf_writer location(profile_, kLocation);
       location.add_uint64(1, id);
@@ -149,9 +174,24 @@ class PprofWriter {
     function.add_uint64(1, id);
     function.add_int64(2, strings_.Of(name));
     function.add_int64(3, strings_.Of(system_name));
+    if (!file.empty()) function.add_int64(4, strings_.Of(file));
   }
 
-  void WriteOutside() { WriteFunction(OutsideId(), kOutside, kOutside, 1); }
+  // Writes the location of a line. `place` is the frame and the line.
+  void WriteLine(uint64_t place, uint64_t id) {
+    {
+      const auto frame = static_cast<uint32_t>(place >> 32);
+      pbf_writer location(profile_, kLocation);
+      location.add_uint64(1, id);
+      location.add_uint64(2, tree_.frames[frame].module + 1);
+      pbf_writer line(location, 4);
+      line.add_uint64(1, frame + 1);
+      line.add_int64(2, static_cast<uint32_t>(place));
+    }
+    Flush();
+  }
+
+  void WriteOutside() { WriteFunction(OutsideId(), kOutside, kOutside, 1, ""); }
 
   void WriteComment(const std::string& text) {
     if (!text.empty()) profile_.add_int64(kComment, strings_.Of(text));
@@ -189,7 +229,8 @@ class PprofWriter {
   pbf_writer profile_;
   StringTable strings_;
   std::vector<size_t> sums_;
-  std::vector<bool> used_;  // by frame
+  std::vector<bool> used_;                  // by frame
+  std::map<uint64_t, uint64_t> locations_;  // from frame and line to the id of its location
   std::vector<uint64_t> stack_;
   std::vector<int64_t> values_;
 };

@@ -28,14 +28,14 @@ constexpr HeapReport kHeapReports[] = {
     {"collections", "how full collections are, by class", PrintCollections, nullptr},
 };
 
-struct PathRow {
+struct RootPathRow {
   uint32_t node = heap::kNone;
   std::string field;
 };
 
 // Returns the rows of a path. The first one has the root in place of a field.
-std::vector<PathRow> PathRowsOf(const heap::RootPath& path) {
-  std::vector<PathRow> rows;
+std::vector<RootPathRow> PathRowsOf(const heap::RootPath& path) {
+  std::vector<RootPathRow> rows;
   std::string field(heap::RootText(path.root));
   for (const heap::PathStep& step : path.steps) {
     rows.push_back({step.node, field});
@@ -49,20 +49,20 @@ constexpr ColumnHelp kPathLegend[] = {
     {"BY", "the field of the object above that refers to the object; first, the kind of the root"},
 };
 
-Columns<PathRow> PathColumns(const heap::Heap& heap, const HeapOptions& options) {
-  Columns<PathRow> columns(EntryOf(options.format).view);
+Columns<RootPathRow> PathColumns(const heap::Heap& heap, const HeapOptions& options) {
+  Columns<RootPathRow> columns(EntryOf(options.format).view);
   AddBytes(columns, "RETAINED", "retained",
-           [&heap](const PathRow& row) { return heap.RetainedBy(row.node); });
-  const auto by = [](const PathRow& row) { return Value::Text(row.field); };
+           [&heap](const RootPathRow& row) { return heap.RetainedBy(row.node); });
+  const auto by = [](const RootPathRow& row) { return Value::Text(row.field); };
   columns.Add(kPeople, {"BY", 28}, by);
   columns.Add(kCsv | kJson, {"by"}, by);
   columns.Add(kPeople, {"OBJECT"},
-              [&heap, options, text = std::string()](const PathRow& row, size_t) mutable {
+              [&heap, options, text = std::string()](const RootPathRow& row, size_t) mutable {
                 text = ShownObject(heap, row.node, options);
                 return Value::Text(text);
               });
   columns.Add(kCsv | kJson, {"object"},
-              [&heap, text = std::string()](const PathRow& row, size_t) mutable {
+              [&heap, text = std::string()](const RootPathRow& row, size_t) mutable {
                 text = heap::ObjectText(heap, row.node);
                 return Value::Text(text);
               });
@@ -96,7 +96,7 @@ Result<void> PrintHeapPath(const HeapView& view, const std::vector<bool>& nodes,
                            const std::string& what, const HeapOptions& options, Output& out) {
   const auto path = FindPath(view.heap, nodes);
   if (!path) return Fail("{} is garbage: no path of strong references leads to it", what);
-  Columns<PathRow> columns = PathColumns(view.heap, options);
+  Columns<RootPathRow> columns = PathColumns(view.heap, options);
   HeapOptions all = options;
   all.top = options.top.value_or(0);
   const Layout layout = {

@@ -1,8 +1,8 @@
 // Writes tables in GitHub's Markdown: the columns of text and what is below them, without the head.
-// Characters that Markdown or HTML would read as markup are escaped.
 #include <algorithm>
 
 #include "reports/print/formats.h"
+#include "reports/print/markdown.h"
 
 namespace jprof::reports {
 namespace {
@@ -29,22 +29,23 @@ class MarkdownWriter : public TableWriter {
   }
 
  private:
-  // Blanks at the beginning, which indent a name, are of a kind that Markdown keeps.
-  void Cell(std::string_view text) {
-    const size_t indent = std::min(text.find_first_not_of(' '), text.size());
-    std::string escaped;
-    for (size_t i = 0; i < indent; ++i) escaped += "&nbsp;";
-    for (const char c : text.substr(indent)) {
-      if (std::string_view("\\|`*_<>[]&~").contains(c)) escaped += '\\';
-      escaped += c;
-    }
-    out_.Print("| {} ", escaped);
-  }
+  void Cell(std::string_view text) { out_.Print("| {} ", EscapedMarkdown(text)); }
 
   const Layout& layout_;
 };
 
 }  // namespace
+
+std::string EscapedMarkdown(std::string_view text) {
+  const size_t indent = std::min(text.find_first_not_of(' '), text.size());
+  std::string escaped;
+  for (size_t i = 0; i < indent; ++i) escaped += "&nbsp;";
+  for (const char c : text.substr(indent)) {
+    if (std::string_view("\\|`*_<>[]&~").contains(c)) escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
 
 std::unique_ptr<TableWriter> MakeMarkdownWriter(const Layout& layout, Output& out) {
   return std::make_unique<MarkdownWriter>(layout, out);

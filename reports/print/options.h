@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "model/tree/readable_name.h"
 #include "model/tree/source.h"
@@ -35,11 +36,17 @@ struct Options {
   size_t width = 0;                                // of text, in cells; 0 for any
   bool legends = false;                            // text explains its columns after the rows
   std::span<const ColumnHelp> legend = {};         // as PrintReport sets it from the report's row
-  std::string from, to;   // critical-path: the texts of marks between which it goes
-  bool contexts = false;  // log-jlm: also who takes each lock, who waits, and for whom
-  std::string by;         // memory: only this table, `function` or `site`; empty for all
+  std::string from, to;     // critical-path: the texts of marks between which it goes
+  bool contexts = false;    // log-jlm: also who takes each lock, who waits, and for whom
+  std::string by;           // memory: only this table, `function` or `site`; empty for all
+  bool call_sites = false;  // calls from different lines of one caller are different rows
+  // These are only of the report lines.
+  std::string method;                    // only methods whose names contain this
+  std::vector<std::string> source_path;  // directories and archives to search before the usual ones
+  bool usual_sources = true;             // search where the recorded program has its sources, too
   // These are only of the report arc.
-  uint32_t top = 0;             // rows of each table, or functions of the listing; 0 for all
+  // Rows of each table, or functions of the listing, and rows of the report lines; 0 for all.
+  uint32_t top = 0;
   std::optional<uint32_t> tid;  // only this thread
   bool listing = false;  // instructions instead of tables, each with how often it was executed
   std::string function;  // only functions whose names contain this, their callers and callees
@@ -57,7 +64,8 @@ struct Options {
             .pools = for_people() && !all && !separate && !merged,
             .sort = sort,
             .by_cumulative = cumulative,
-            .metric = metric};
+            .metric = metric,
+            .call_sites = call_sites};
   }
 };
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <string>
+#include <string_view>
 
 namespace jprof::reports {
 
@@ -23,5 +25,12 @@ double SmallestShare(const Fits& fits) {
 
 // The most rows of a tree or table that text shows by default: a screen, without the head.
 inline constexpr size_t kScreenRows = 22;
+
+// Returns the line below a tree or table that hides rows below `percent` of the whole, or an empty
+// text if it hides none.
+std::string HiddenText(double percent);
+// Returns the line below a table that leaves out `count` rows, or an empty text if that is 0. A row
+// stands for `what`, such as "method".
+std::string MoreText(size_t count, std::string_view what);
 
 }  // namespace jprof::reports

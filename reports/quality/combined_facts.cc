@@ -112,13 +112,6 @@ constexpr FactRow<CombinedEvidence> kCombinedFacts[] = {
     {"run", Runs, "What each run was."},
 };
 
-// Returns a run's own facts but statements. The fact "samples" is about all runs together.
-Quality OfRun(const model::Source& source) {
-  Quality quality = QualityOfProfile({.source = source, .metrics = {}});
-  std::erase_if(quality.facts, [](const Fact& fact) { return fact.severity == Severity::kInfo; });
-  return quality;
-}
-
 }  // namespace
 
 std::string RunText(const model::RunSummary& summary) {
@@ -141,9 +134,9 @@ std::string RunText(const model::RunSummary& summary) {
 Quality QualityOf(const model::Combined& combined, const model::CombinedView& view) {
   Quality quality;
   AddFacts<CombinedEvidence>(kCombinedFacts, {combined, view}, combined.directory, quality);
-  quality.AddOf(view.counted.run.profile, OfRun(combined.counted));
+  quality.AddOf(view.counted.run.profile, QualityOfRun(combined.counted));
   for (size_t run = 0; run < combined.sampled.size(); ++run)
-    quality.AddOf(view.sampled[run].run.profile, OfRun(combined.sampled[run]));
+    quality.AddOf(view.sampled[run].run.profile, QualityOfRun(combined.sampled[run]));
   return quality;
 }
 

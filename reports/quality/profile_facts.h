@@ -31,4 +31,7 @@ profile::ThreadRecord SumOfSamples(const profile::Reader& reader);
 // Returns the facts of all tables above.
 Quality QualityOfProfile(const ProfileEvidence& evidence);
 
+// Returns the facts of one of several runs but statements, which are about all runs together.
+Quality QualityOfRun(const model::Source& source);
+
 }  // namespace jprof::reports

@@ -54,6 +54,8 @@ Result<Quality> Load(model::EventRecording& recording) {
   return QualityOf(*events);
 }
 
+Result<Quality> Load(model::Scale& scale) { return QualityOf(scale); }
+
 Fact Broken(std::string text) {
   return {.name = "damaged",
           .value = 1,
@@ -69,20 +71,10 @@ Result<Quality> OfRun(const std::string& directory, const model::TableChoice& ch
   return source ? Load(*source) : std::unexpected(source.error());
 }
 
-}  // namespace
-
-Quality QualityOf(const model::Source& source, const model::Forest& forest) {
-  return QualityOfProfile({source, forest.metrics, &forest.names, &forest});
-}
-
-Quality QualityOf(const model::Source& source, const model::TraceUnit& unit,
-                  const model::Names& names) {
-  const model::MetricTotals metric = {.info = unit.info, .calibrated = unit.table != nullptr};
-  return QualityOfProfile({source, {&metric, 1}, &names});
-}
-
-Result<Quality> QualityOfRuns(const std::string& directory, const model::TableChoice& choice,
-                              const Error& why) {
+// Returns the facts of the single runs of a combined profile. Fails with `why` if no run can be
+// read.
+Result<Quality> OfRuns(const std::string& directory, const model::TableChoice& choice,
+                       const Error& why) {
   const auto meta = profile::ReadCombined(directory);
   Quality quality;
   quality.Add({Broken("the runs cannot be combined: " + why.message)});
@@ -96,12 +88,31 @@ Result<Quality> QualityOfRuns(const std::string& directory, const model::TableCh
   return quality;
 }
 
+}  // namespace
+
+Quality QualityOf(const model::Source& source, const model::Forest& forest) {
+  return QualityOfProfile({source, forest.metrics, &forest.names, &forest});
+}
+
+Quality QualityOf(const model::Source& source, const model::TraceUnit& unit,
+                  const model::Names& names) {
+  const model::MetricTotals metric = {.info = unit.info, .calibrated = unit.table != nullptr};
+  return QualityOfProfile({source, {&metric, 1}, &names});
+}
+
 Quality QualityOf(const model::Source& source, const model::Names& names) {
   return QualityOfProfile({source, {}, &names});
 }
 
 Result<Quality> LoadQuality(model::Input& input) {
   return std::visit([](auto& opened) { return Load(opened); }, input);
+}
+
+Result<Quality> LoadQuality(Result<model::Input>& input, const std::string& directory,
+                            const model::TableChoice& choice) {
+  auto quality = input ? LoadQuality(*input) : std::unexpected(input.error());
+  if (quality || model::KindOf(directory) != model::InputKind::kCombined) return quality;
+  return OfRuns(directory, choice, quality.error());
 }
 
 }  // namespace jprof::reports

@@ -17,6 +17,7 @@ Quality QualityOf(const model::Combined& combined, const model::CombinedView& vi
 Quality QualityOf(const model::Recording& recording, const model::TickTable& table);
 Quality QualityOf(const model::ArcRecording& arcs, const model::ArcTrace& trace);
 Quality QualityOf(const model::RecordedEvents& events);
+Quality QualityOf(const model::Scale& scale);
 
 // Adds the facts of the events that were recorded beside a profile, without those of the profile.
 void AddEvents(const Result<model::RecordedEvents>& events, Quality& quality);
@@ -24,10 +25,10 @@ void AddEvents(const Result<model::RecordedEvents>& events, Quality& quality);
 // Loads what was opened and returns its facts. Fails if it cannot be read.
 Result<Quality> LoadQuality(model::Input& input);
 
-// Returns the facts of the single runs of a combined profile that cannot be read as a whole, and
-// `why`. Fails with `why` if no run can be read.
-Result<Quality> QualityOfRuns(const std::string& directory, const model::TableChoice& choice,
-                              const Error& why);
+// Does the same with the outcome of opening `directory`. Returns the facts of the single runs of a
+// combined profile that cannot be read as a whole, and why; fails if no run can be read.
+Result<Quality> LoadQuality(Result<model::Input>& input, const std::string& directory,
+                            const model::TableChoice& choice);
 
 // Returns "2 runs, 1000 stacks per second of CPU time, ...": a run, for the facts and the head.
 std::string RunText(const model::RunSummary& summary);

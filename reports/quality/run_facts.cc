@@ -63,7 +63,11 @@ Findings ProbeNote(const ProfileEvidence& of) {
 Findings Folded(const ProfileEvidence& of) {
   const auto from = profile::FoldedFrom(of.reader().header());
   if (!from) return {};
-  return {{*from, kMinor, profile::FoldedText(of.reader().header())}};
+  const profile::Meta& meta = of.reader().meta();
+  const bool by_site = meta.options.sites && !meta.is(Mode::kScs);
+  return {{*from, kMinor,
+           profile::FoldedText(of.reader().header()) +
+               (by_site ? "; calls of recursive methods are not told apart by call site" : "")}};
 }
 
 Findings Intrinsics(const ProfileEvidence& of) {
@@ -120,6 +124,12 @@ Quality QualityOfProfile(const ProfileEvidence& evidence) {
   quality.Add(LossFacts(evidence));
   AddFacts(StackFacts(), evidence, directory, quality);
   AddFacts(MetricFacts(), evidence, directory, quality);
+  return quality;
+}
+
+Quality QualityOfRun(const model::Source& source) {
+  Quality quality = QualityOfProfile({.source = source, .metrics = {}});
+  std::erase_if(quality.facts, [](const Fact& fact) { return fact.severity == kInfo; });
   return quality;
 }
 

@@ -23,13 +23,6 @@
 
 namespace jprof::reports {
 
-// Returns the line below a tree or table that hides rows below `percent` of the whole, or an empty
-// text if it hides none.
-std::string HiddenText(double percent);
-// Returns the line below a table that leaves out `count` rows, or an empty text if that is 0. A row
-// stands for `what`, such as "method".
-std::string MoreText(size_t count, std::string_view what);
-
 // Where text shows a node.
 struct Place {
   uint32_t indent = 0;   // the number of shown callers

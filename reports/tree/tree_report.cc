@@ -23,7 +23,7 @@ Value TreeRow::MarkedName() const {
   return Value::Text(buffer);
 }
 
-void AddIdentity(TreeColumns& columns) {
+void AddIdentity(TreeColumns& columns, const Options& options) {
   columns.Add(kCsv | kJson, {"id"},
               [](const TreeRow& row) { return Value::Integer(row.shown.id); });
   columns.Add(kCsv, {"parent"},
@@ -35,6 +35,12 @@ void AddIdentity(TreeColumns& columns) {
               [](const TreeRow& row) { return Value::Integer(row.shown.level); });
   columns.Add(kCsv, {"tid"}, [](const TreeRow& row) { return Value::Integer(row.tid); });
   columns.Add(kCsv | kJson, {"type"}, [](const TreeRow& row) { return row.TypeText(); });
+  if (options.call_sites) {
+    columns.Add(kCsv | kJson, {"line"}, [](const TreeRow& row) {
+      const uint32_t line = row.tree.LineOf(row.shown);
+      return line != 0 ? Value::Integer(line) : Value::Missing();
+    });
+  }
   columns.Add(kJson, {"name"},
               [](const TreeRow& row) { return Value::Text(row.tree.Name(row.shown)); });
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "model/tree/forest.h"
+#include "model/tree/site_place.h"
 #include "reports/print/columns.h"
 #include "reports/print/options.h"
 #include "reports/print/output.h"
@@ -57,7 +58,15 @@ class NamedTree {
   std::string_view ShownName(const ShownRow& shown) {
     if (shown.row == model::kNoNode) return text_ = RestName(shown.hidden, shown.parent == 0);
     const profile::MethodId method = forest.rows.rows[shown.row].method;
-    return method == profile::kRootMethod ? Name(shown) : forest.names.In(options.names, method);
+    if (method == profile::kRootMethod) return Name(shown);
+    const std::string_view name = forest.names.In(options.names, method);
+    const uint32_t line = LineOf(shown);
+    return line != 0 ? text_ = fmt::format("{} (line {})", name, line) : name;
+  }
+  // Returns the source line of the caller at which a row is called, or 0 if it is not known.
+  uint32_t LineOf(const ShownRow& shown) const {
+    if (shown.row == model::kNoNode) return 0;
+    return model::PlaceOfSite(forest.names.Parts(forest.rows.rows[shown.row].site)).line;
   }
 
   model::Source& source;
@@ -84,8 +93,9 @@ struct TreeRow {
 
 using TreeColumns = Columns<TreeRow>;
 
-// Adds the columns that identify a row: `id`, `parent`, `level`, `tid`, `type`, and in JSON `name`.
-void AddIdentity(TreeColumns& columns);
+// Adds the columns that identify a row: `id`, `parent`, `level`, `tid`, `type`, `line` if rows are
+// by call site, and in JSON `name`.
+void AddIdentity(TreeColumns& columns, const Options& options);
 // Adds one value of each metric, as a JSON array.
 void AddList(TreeColumns& columns, const NamedTree& tree, const char* name,
              double (*raw)(const ShownRow& shown, size_t metric));

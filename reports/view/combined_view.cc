@@ -7,6 +7,7 @@
 #include "model/tree/run_description.h"
 #include "reports/quality/quality_of.h"
 #include "reports/view/head.h"
+#include "reports/view/line_view.h"
 #include "reports/view/views.h"
 
 namespace jprof::reports {
@@ -112,6 +113,7 @@ Result<ViewData> ViewOf(model::Combined& combined) {
       {"dispersion", view->times->dispersion()}};
   data["threads"].push_back("(all threads)");
   data["trees"].push_back(Describe(tree, "", data));
+  AddLines(combined, names, data);
   data["methods"] = data.AddNames(names.all());
   return data;
 }

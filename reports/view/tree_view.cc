@@ -7,6 +7,7 @@
 #include "reports/compare/compare.h"
 #include "reports/quality/quality_of.h"
 #include "reports/view/head.h"
+#include "reports/view/line_view.h"
 #include "reports/view/locks_view.h"
 #include "reports/view/stretch_columns.h"
 #include "reports/view/view.h"
@@ -133,6 +134,7 @@ Result<ViewData> ViewOf(model::Source& source) {
     if (!locks) return std::unexpected(locks.error());
     AddLocks(*locks, names, data);
   }
+  AddLines(source, names, data);
   Quality quality = QualityOf(source, *forest);
   AddRecordedStretches(source, quality, names, data);
   DescribeQuality(quality, data);

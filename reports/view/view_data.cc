@@ -170,4 +170,10 @@ json Describe(const ViewTree& tree, std::string_view name, ViewData& data, size_
           {"columns", columns}};
 }
 
+void DescribeNoTree(std::string_view metric, ViewData& data) {
+  data["metrics"].push_back({{"name", metric}, {"unit", ""}, {"kind", "count"}, {"exact", true}});
+  data["trees"].push_back(Describe(ViewTree(1), "", data));
+  data["methods"] = data.AddNames({});
+}
+
 }  // namespace jprof::reports

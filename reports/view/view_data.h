@@ -81,4 +81,8 @@ struct ViewTree {
 nlohmann::json Describe(const ViewTree& tree, std::string_view name, ViewData& data,
                         size_t first_metric = 0);
 
+// Adds a metric of this name, a tree and methods, all without rows, to a page that shows none: each
+// page has them.
+void DescribeNoTree(std::string_view metric, ViewData& data);
+
 }  // namespace jprof::reports

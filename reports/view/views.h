@@ -17,6 +17,8 @@ Result<ViewData> ViewOf(model::Combined& combined);
 Result<ViewData> ViewOf(model::Recording& recording);
 // Returns the tree of a trace's calls with exact numbers of calls and instructions.
 Result<ViewData> ViewOf(model::ArcRecording& arcs);
+// Returns the laws by which calls and times grow with the size of the input.
+Result<ViewData> ViewOf(model::Scale& scale);
 // Returns when threads ran and waited, of a recording without a counted program.
 Result<ViewData> ViewOf(model::EventRecording& recording);
 

@@ -117,7 +117,7 @@ class CommandLine(unittest.TestCase):
         for words, said in [
             (("--tree-memory", "12Q"), "--tree-memory: '12Q' is not a size"),
             (("--probe", "hotspt"), "--probe: there is no 'hotspt'; did you mean hotspot?"),
-            (("--methods", "a*b"), "--methods: a * is only allowed at the end"),
+            (("--threads", "a*b"), "--threads: a * is only allowed at the end"),
             (("--threads", "a+"), "--threads: there is no pattern after a + or -"),
             (("--metrics", "PAPI_TOT_INZ"), "PAPI_TOT_INS"),
             (("--metrics", "a+b+c+d+e+f+g+h+i"), "8"),

@@ -51,6 +51,7 @@ def main():
                      "share/zsh/vendor-completions/_jprof",
                      "share/fish/vendor_completions.d/jprof.fish",
                      "lib/jprof/libjprof_counters_java.so", "share/jprof/jprof-counters.jar",
+                     "share/jprof/jprof-jmh.jar",
                      "lib/libjprof-ptm.so"):
             assert os.path.isfile(os.path.join(prefix, path)), f"{path} is not installed"
         count_in_java(prefix)

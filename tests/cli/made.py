@@ -5,7 +5,7 @@ import os
 import struct
 import subprocess
 
-INTERPRETED, THREAD = 1 << 28, 9 << 28
+INTERPRETED, SITE, THREAD = 1 << 28, 7 << 28, 9 << 28
 
 
 def write(directory, name, data, mode="wb"):
@@ -37,19 +37,28 @@ def node(word, parent, entries=0, exits=0, self_time=0):
 
 
 def profile(directory, thread=b"main", class_name="app/Main", name="run", node_count=3,
-            thread_count=1,
-            methods_bytes=None, trace_blocks=0, mode="callflow", method_flags=0, self_time=70_000, **meta):
-    """One thread that called one method once. `counts` are the counts in the header."""
+            thread_count=1, calls=1,
+            methods_bytes=None, trace_blocks=0, mode="callflow", method_flags=0, self_time=70_000,
+            site="", **meta):
+    """One thread that called one method `calls` times. `counts` are the counts in the header. With
+    a site, such as 3:42, all time of the method belongs to it."""
     methods = method(1, class_name, name, "()V", method_flags)
+    nodes = bytes(64) + node(THREAD, 0, self_time=5)
+    nodes += node(INTERPRETED + 1, 1, calls, calls, 0 if site else self_time)
+    if site:
+        methods += method(2, "Main.java", site, "", 256)
+        nodes += node(SITE + 2, 2, self_time=self_time)
+        node_count += 1
+        meta = {"options": {"sites": True}, **meta}
     header = struct.pack("<8s6I3Q2I3Q3Q5Q9I", b"JPROFCTL", 1, 4096, 256, 64, thread_count, 1,
                          node_count, 1 << 32,
-                         len(methods) if methods_bytes is None else methods_bytes, 1, 1,
+                         len(methods) if methods_bytes is None else methods_bytes,
+                         2 if site else 1, 1,
                          trace_blocks, 0, 0, 1000,
                          2_000_001_000, 1_000_000_000, *[0] * 5, *[1000] * 9)
     record = struct.pack("<4I", 2, 0, 77, 1).ljust(136, b"\0") + thread.ljust(88, b"\0")
     write(directory, "control", header.ljust(4096, b"\0") + record.ljust(256, b"\0"))
-    write(directory, "nodes",
-          bytes(64) + node(THREAD, 0, self_time=5) + node(INTERPRETED + 1, 1, 1, 1, self_time))
+    write(directory, "nodes", nodes)
     write(directory, "methods", methods)
     write(directory, "meta.json", json.dumps(
         {"format": 1, "jprof": "0.1.0", "mode": mode, "pid": 42, "command": ["java", "Demo"],
@@ -164,3 +173,24 @@ def may_watch(jprof):
     done = subprocess.run([jprof, "stat", "-e", "time", "--", "true"], capture_output=True,
                           text=True, timeout=600)
     return "not distinguished" not in done.stderr
+
+
+SAMPLES = [{"name": "TIME", "unit": "samples", "scale": 1, "kind": "samples", "period": 1000000,
+            "period_unit": "ns", "period_clock": "cpu"}]
+
+# Copies the profile that the agent would make: $MADE/scs or $MADE/calltree; then executes $THEN.
+JAVA = """#!/bin/sh
+options=${1#-agentpath:*=}
+mode=$(echo "$options" | sed 's/[,=].*//' | tr A-Z a-z)
+out=$(echo "$options" | sed -n 's/.*OUT=\\([^,]*\\).*/\\1/p')
+case "$options" in *CHILDREN=all*) mkdir -p "$out"; out="$out/App-$$";; esac
+[ -n "$NO_PROFILE" ] || cp -r "$MADE/$mode" "$out"
+echo "$options" >> "$MADE/log"
+eval "${THEN-}"
+"""
+
+
+def java(folder):
+    """A script `java` that makes the profiles of JAVA."""
+    path = write(folder, "java", JAVA.encode())
+    os.chmod(path, 0o755)

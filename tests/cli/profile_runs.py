@@ -18,20 +18,6 @@ import terminal  # noqa: E402
 
 JPROF = os.path.abspath(sys.argv.pop(1))
 
-SAMPLES = [{"name": "TIME", "unit": "samples", "scale": 1, "kind": "samples", "period": 1000000,
-            "period_unit": "ns", "period_clock": "cpu"}]
-
-# Copies the profile that the agent would make: $MADE/scs or $MADE/calltree; then executes $THEN.
-JAVA = """#!/bin/sh
-options=${1#-agentpath:*=}
-mode=$(echo "$options" | sed 's/[,=].*//' | tr A-Z a-z)
-out=$(echo "$options" | sed -n 's/.*OUT=\\([^,]*\\).*/\\1/p')
-case "$options" in *CHILDREN=all*) mkdir -p "$out"; out="$out/App-$$";; esac
-[ -n "$NO_PROFILE" ] || cp -r "$MADE/$mode" "$out"
-echo "$options" >> "$MADE/log"
-eval "${THEN-}"
-"""
-
 
 class Runs(unittest.TestCase):
     def setUp(self):
@@ -39,14 +25,11 @@ class Runs(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         self.agent = self.path("agent.so")
         open(self.agent, "w", encoding="ascii").close()
-        os.mkdir(self.path("bin"))
-        with open(self.path("bin/java"), "w", encoding="ascii") as file:
-            file.write(JAVA)
-        os.chmod(self.path("bin/java"), 0o755)
+        made.java(self.path("bin"))
         self.made = self.path("made")
         made.profile(self.path("made/calltree"), mode="calltree", metrics=[])
         made.profile(self.path("made/callflow"))
-        made.profile(self.path("made/scs"), mode="scs", metrics=SAMPLES)
+        made.profile(self.path("made/scs"), mode="scs", metrics=made.SAMPLES)
         self.env = {"PATH": f"{self.folder}/bin:/usr/bin:/bin", "HOME": self.folder,
                     "MADE": self.made}
 
@@ -279,7 +262,7 @@ class Runs(unittest.TestCase):
 
     def test_the_next_command_is_the_one_that_helps_most(self):
         self.ends_with(self.profile(), "jprof view App.jprof")
-        made.profile(self.path("made/scs"), mode="scs", metrics=SAMPLES, self_time=1)
+        made.profile(self.path("made/scs"), mode="scs", metrics=made.SAMPLES, self_time=1)
         self.ends_with(self.profile("-o", "few", command=("java", "-ea", "App", "a b")),
                        "jprof profile --runs 5 -- java -ea App 'a b'")
         self.learn([{"program": 1, "total": [0.9, 19], "share": [0.5, 19]}] * 50)
@@ -425,7 +408,7 @@ class Runs(unittest.TestCase):
         self.assertLess(about.st_blocks * 512, 1 << 20)
 
     def test_a_damaged_profile_is_copied_with_a_note(self):
-        made.profile(self.path("cut"), mode="scs", metrics=SAMPLES, thread_count=9)
+        made.profile(self.path("cut"), mode="scs", metrics=made.SAMPLES, thread_count=9)
         with open(self.path("cut/control"), "r+b") as control:
             control.seek(88)
             control.write(bytes(4))
@@ -451,7 +434,7 @@ class Runs(unittest.TestCase):
 
     def test_other_kinds_are_refused(self):
         made.profile(self.path("trace"), mode="trace")
-        made.profile(self.path("altered"), mode="calltree", metrics=SAMPLES)
+        made.profile(self.path("altered"), mode="calltree", metrics=made.SAMPLES)
         made.profile(self.path("idle"), mode="scs", metrics=[
             {"name": "IDLE", "unit": "samples", "scale": 1, "kind": "samples", "period": 1,
              "period_unit": "ns", "period_clock": "elapsed"}])

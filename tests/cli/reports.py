@@ -419,7 +419,7 @@ class Made(unittest.TestCase):
         shutil.rmtree(sampled)
         self.assertIn("sampled-1", self.run_jprof("report", combined, status=2))
         self.write_runs(combined, ("counted", "counted"))
-        self.assertIn("needs one counted and at least one sampled run, has 1 and 0",
+        self.assertIn("needs at least one counted and one sampled run, has 1 and 0",
                       self.run_jprof("report", combined, status=2))
         self.write_runs(combined, ("sampled", "sampled-1"))
         self.assertIn("has no counted run", self.run_jprof("report", "log-rt", combined, status=2))
@@ -538,7 +538,8 @@ class Options(unittest.TestCase):
               "--force": None, "--top": "1", "--function": "x", "--tid": "1", "--listing": None,
               "--out": "x.html", "--all": None, "--names": "short", "--legend": None,
               "--width": "80", "--no-pager": None, "--contexts": None,
-              "--from": "x", "--to": "y", "--by": "site"}
+              "--from": "x", "--to": "y", "--by": "site", "--source-path": ".",
+              "--call-sites": None}
 
     def said(self, *words):
         done = subprocess.run([JPROF, "report", *words], capture_output=True, text=True,
@@ -550,7 +551,7 @@ class Options(unittest.TestCase):
         self.assertIn("log-rt", reports)
         for report, options in reports.items():
             for option, value in self.VALUES.items():
-                words = [report, "nowhere", option, *([value] if value else []), *more]
+                words = [report, "nowhere.jprof", option, *([value] if value else []), *more]
                 if option == "--force":
                     words += ["--table", "t.json"]
                 said = self.said(*words)

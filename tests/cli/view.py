@@ -338,6 +338,42 @@ class View(unittest.TestCase):
         self.assertGreater(locks["cycles_all"], 0)
         self.browse("locks.html", script="browser_locks")
 
+    def test_lines_of_samples(self):
+        """The page has the lines of the report with a thousandth of the whole, and their source."""
+        jdk = jvms.needed_jdks()[0]
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "e2e",
+                              "programs", "SourceLines.java")
+        os.makedirs(self.path("src"))
+        shutil.copy(source, self.path("src"))
+        child.run([jdk.tool("javac"), "-g", "-d", self.folder, source], 240)
+        self.jprof("scs", "-o", "lines.jprof", "--", jdk.tool("java"), "-cp", self.folder,
+                   "SourceLines", "2", "1000")
+        self.jprof("view", "lines.jprof", "-o", "lines.html")
+        page = self.page("lines.html")
+        lines = json.loads(page.column(page.header["lines"]))
+        self.assertEqual(lines["metric"], page.header["metrics"][0])
+        report = json.loads(self.jprof("report", "lines", "lines.jprof", "--format", "json").stdout)
+        expected = [(row["method"], row["line"] or 0, row["source"] or "", row["self"],
+                     row["cumulative"]) for row in report["lines"]
+                    if row["line"] is not None and row["callee"] is None and row["percent"] >= 0.1]
+        names = page.names
+        found = [(names[method["method"]], line["line"], line["text"], line["own"], line["all"])
+                 for method in lines["methods"] for line in method["lines"] if line["line"] > 0]
+        self.assertEqual([(*row[:2], *row[3:]) for row in found],
+                         [(*row[:2], *row[3:]) for row in expected])
+        for row, wanted in zip(found, expected):
+            self.assertEqual(row[2].encode(), wanted[2].encode()[:len(row[2].encode())])
+        hot = [row for row in found if row[0].startswith("SourceLines.hot(")]
+        self.assertTrue(any(row[2].endswith("// second") and row[3] > 0 for row in hot), hot)
+        self.load("lines.html", "tab-methods", "Methods")
+
+    def test_lines_in_chromium(self):
+        """Lines with samples and calls that the tests of the page make up."""
+        done = child.run([NODE, os.path.join(NPM, "test", "generate.mjs"), self.path("made.html"),
+                          "--kind", "combined", "--lines"], 120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.browse("made.html", script="browser_lines")
+
     def test_timeline_in_chromium(self):
         """Stretches that the tests of the page make: recording some needs rights."""
         done = child.run([NODE, os.path.join(NPM, "test", "generate_stretches.mjs"),
@@ -362,6 +398,13 @@ class View(unittest.TestCase):
                           self.path("directives.html")], 120)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.browse("directives.html", script="browser_directives")
+
+    def test_growth_in_chromium(self):
+        """A result of jprof scale that the tests of the page make up."""
+        done = child.run([NODE, os.path.join(NPM, "test", "generate_growth.mjs"),
+                          self.path("growth.html")], 120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.browse("growth.html", script="browser_growth")
 
     def rows_of(self, locks, names):
         """The rows of log-jlm, from the data of a page."""

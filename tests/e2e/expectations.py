@@ -9,8 +9,8 @@ JDK = ("java.", "jdk.", "sun.", "com.sun.")  # packages of the JDK
 
 @dataclasses.dataclass
 class Expectation:
-    kind: str     # calls, path, thread
-    method: str   # a method, or methods joined by " > "
+    kind: str     # calls, path, thread, site
+    method: str   # a method, or methods joined by " > "; of a site caller > mark > callee
     count: int
     thread: str = ""
 
@@ -37,11 +37,26 @@ def parse(stdout):
         elif line.startswith("EXPECTPATH "):
             path, count = line[len("EXPECTPATH "):].rsplit(" ", 1)
             found.append(Expectation("path", path, int(count)))
+        elif line.startswith("EXPECTSITE "):
+            path, count = line[len("EXPECTSITE "):].rsplit(" ", 1)
+            found.append(Expectation("site", path, int(count)))
         elif line.startswith("EXPECTTHREAD "):
             thread, rest = line[len("EXPECTTHREAD "):].split(" | ", 1)
             method, count = rest.rsplit(" ", 1)
             found.append(Expectation("thread", method, int(count), thread))
     return found
+
+
+def marked_sites(source):
+    """Mark -> (line, its place in the line or None if it is the only one): "// site 2 3" marks two
+    calls in the order in which they are in the line."""
+    marks = {}
+    with open(source, encoding="utf-8") as f:
+        for line, text in enumerate(f, 1):
+            of_line = text.partition("// site ")[2].split()
+            for place, mark in enumerate(of_line):
+                marks[mark] = (line, place if len(of_line) > 1 else None)
+    return marks
 
 
 def glob_to_regex(pattern):
@@ -56,21 +71,37 @@ class Calls:
         self.by_method = collections.Counter()
         self.by_thread = collections.Counter()
         self.nodes = {}  # key -> (parent key, name, calls)
+        self.by_site = collections.defaultdict(collections.Counter)  # (caller, callee) -> site
+        self.marks = {}  # of marked_sites
 
     def add(self, key, parent, name, calls, thread):
         self.nodes[key] = (parent, name, calls)
         self.by_method[name] += calls
         self.by_thread[thread, name] += calls
 
+    def add_site(self, caller, site, callee, calls):
+        """A site is (bytecode index, line)."""
+        self.by_site[caller, callee][site] += calls
+
     def of(self, expectation):
         if expectation.kind == "thread":
             return self.by_thread[expectation.thread, expectation.method]
         if expectation.kind == "path":
             return self._on_path(expectation.method.split(SEPARATOR))
+        if expectation.kind == "site":
+            return self._at_site(*expectation.method.split(SEPARATOR))
         if "*" not in expectation.method:
             return self.by_method[expectation.method]
         regex = glob_to_regex(expectation.method)
         return sum(n for name, n in self.by_method.items() if regex.match(name))
+
+    def _at_site(self, caller, mark, callee):
+        line, place = self.marks[mark]
+        sites = self.by_site[caller, callee]
+        of_line = [calls for (_, at), calls in sorted(sites.items()) if at == line]
+        if place is None:
+            return sum(of_line)
+        return of_line[place] if place < len(of_line) else 0
 
     def _on_path(self, path):
         total = 0

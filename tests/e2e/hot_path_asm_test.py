@@ -33,6 +33,10 @@ WITHOUT_STACK = {"CountTree", "TimeTree"}
 MAY_CALL = re.compile("^(Training<jprof::engine::)?CounterTree<")
 
 
+# It reads the caller's frame from the stack, so it has no fast path.
+WALKS = ("Entry", "SiteTree")
+
+
 class X86:
     clock = re.compile(r"^rdtsc$")
     jump = re.compile(r"^(?:bnd |notrack )?j(\w+)\s+(?:([0-9a-f]+)\s+<(.*)>|\*)")
@@ -118,6 +122,8 @@ def check(disassembly, arch):
             continue
         event, recording = handler[1], handler[2].strip()
         hook = handler.re is HOOK
+        if not hook and (event, recording) == WALKS:
+            continue
         focus = not hook and handler[5] == "true"
         title = f"On{event}<{recording}>, functions" if hook else (
             f"On{event}<{recording}, {handler[3]}, {handler[4]}, {handler[5]}>")

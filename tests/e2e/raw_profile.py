@@ -23,7 +23,7 @@ THREAD_FIELDS = (
 ).split()
 NODE = struct.Struct("<IIIIIIqII24x")
 METHOD = struct.Struct("<IIHHHH")
-SUPERSEDED, BLOCK, WOVEN, ROOT, OVERFLOW = 0xFFFFFFFF, 15, 10, 9, (1 << 28) - 1
+SUPERSEDED, BLOCK, WOVEN, ROOT, SITE, OVERFLOW = 0xFFFFFFFF, 15, 10, 9, 7, (1 << 28) - 1
 INTRINSIC = 128  # of a method's flags
 ENDED, VIRTUAL, NOT_SAMPLED, OTHER_TIMER = 2, 1, 32, 128
 THREAD_LOSSES = ("healed", "unmatched", "overflow", "dropped", "trace_dropped", "trace_overwritten")
@@ -38,6 +38,7 @@ class Node:
     exits: int
     self_ticks: int
     superseded: bool
+    site: bool
 
 
 class RawProfile:
@@ -82,12 +83,13 @@ class RawProfile:
                 NODE.iter_unpack(data)):
             if word == 0 or word >> 28 == BLOCK:
                 continue
-            if word >> 28 == ROOT:  # counts nothing; woven code uses its memory
+            if word >> 28 in (ROOT, SITE):  # counts nothing; woven code uses its memory
                 n0 = n1 = x0 = x1 = 0
             if word >> 28 == WOVEN:  # one count of 64 bits, and an exit for each entry
                 n0, n1 = n0 | n1 << 32, 0
                 x0, x1 = n0, 0
-            nodes[index] = Node(parent, word & OVERFLOW, n0 + n1, x0 + x1, ticks, more == SUPERSEDED)
+            nodes[index] = Node(parent, word & OVERFLOW, n0 + n1, x0 + x1, ticks,
+                                more == SUPERSEDED, word >> 28 == SITE)
         return nodes
 
     def roots(self):
@@ -99,7 +101,8 @@ class RawProfile:
         return roots
 
     def calls(self):
-        """Calls in the form of expectations; a superseded record counts for its node."""
+        """Calls in the form of expectations; a superseded record counts for its node, and a site is
+        no node of its own."""
         calls = Calls()
         roots = self.roots()
         thread_of = {}
@@ -114,8 +117,15 @@ class RawProfile:
                 calls.nodes[index] = (0, "", 0)
                 continue
             thread_of[index] = thread_of.get(node.parent, "")
-            calls.add(index, node.parent, self.names.get(node.method, "?"), entries[index],
-                      thread_of[index])
+            if node.site:
+                continue
+            name, parent, above = self.names.get(node.method, "?"), node.parent, self.nodes[node.parent]
+            if above.site:
+                parent = above.parent
+                bci, line = self.names[above.method].lstrip(".").split(":")
+                calls.add_site(self.names.get(self.nodes[parent].method, "?"), (int(bci), int(line)),
+                               name, entries[index])
+            calls.add(index, parent, name, entries[index], thread_of[index])
         return calls
 
     def open_frames(self):
@@ -150,6 +160,8 @@ class RawProfile:
         for index, node in self.nodes.items():
             if node.parent >= index:
                 failures.append(f"raw: node {index} has parent {node.parent}")
+            if node.site and (self.nodes[node.parent].site or not node.parent in self.nodes):
+                failures.append(f"raw: site {index} has no method")
         open_frames = self.open_frames()
         for root, threads in self.roots().items():
             names = sorted({t["name"] for t in threads})

@@ -42,6 +42,7 @@ class Case:
 
 
 WOVEN = "calltree,counter=woven"
+SITES = WOVEN + ",call_sites"
 COMPILED_BY_C2 = ("tiered", "c2", "comp")  # modes; only C2 keeps intrinsics
 
 
@@ -68,6 +69,8 @@ def cases_of(program, jdk, focus):
     else:  # woven code counts no intrinsics
         for mode in jvms.MODES:
             yield Case(program, jdk, mode, WOVEN)
+            yield Case(program, jdk, mode, SITES)
+        yield Case(program, jdk, "tiered", SITES + ",fold_recursion")
     yield Case(program, jdk, "tiered", "calltree")
     yield Case(program, jdk, "tiered", "callflow,fold_recursion")
     yield Case(program, jdk, "int", "calltree,fold_recursion")
@@ -101,12 +104,15 @@ def shared(chosen, jdks, focus):
         turn = alike.index(program.name)
         for (mode, agent, flags), cases in on.items():
             usual = mode == "tiered" and agent in USUAL and not flags
+            usual |= program.group == "sites" and agent == SITES
             many = program.group in MANY_PATHS
             if focus and not many and agent != "callflow,focus=app":
                 continue
             if not many and mode not in ("int", "tiered") and agent in ("callflow", WOVEN):
                 continue
             if agent == WOVEN and mode not in ("int", "c2", "tiered"):
+                continue
+            if agent.startswith(SITES) and mode != "tiered" and program.group != "sites":
                 continue
             if agent.endswith("keep_intrinsics") and not focus and program.name != "Intrinsics":
                 continue
@@ -203,6 +209,7 @@ class Runner:
             expected = self.counted_by_woven(case, expected)
         folded = "fold_recursion" in case.agent
         kinds = ("calls", "thread") if folded else ("calls", "thread", "path")
+        sites = ("site",) if case.agent.startswith(SITES) and not folded else ()
         allow = case.program.allow
 
         raw = raw_profile.RawProfile(directory)
@@ -211,7 +218,9 @@ class Runner:
             return failures if self.args.raw_only else failures + self.check_trace(
                 directory, expected, raw.partly_counted)
         partly = raw.partly_counted
-        failures += expectations.compare(expected, raw.calls(), kinds, "raw", partly)
+        calls = raw.calls()
+        calls.marks = expectations.marked_sites(case.program.source)
+        failures += expectations.compare(expected, calls, kinds + sites, "raw", partly)
         # The mode affects only the type letters of a report, and tiered has all of them.
         if self.args.raw_only or (self.args.share and case.mode != "tiered"):
             return failures

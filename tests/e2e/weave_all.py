@@ -9,8 +9,8 @@ variables, and that the stack map frames agree with these. Methods whose monitor
 compilers would no longer find balanced are failures, too. ASM reads class files up to version 64:
 for later ones the version in the bytes that it gets is lowered to that.
 
-Locks are counted, too. The JVM gets the woven classes in place of its own (--patch-module) and verifies each when it links
-it. A class that needs one of an optional library that is not there is counted as not verified.
+Locks, allocations and call sites are counted, too. The JVM gets the woven classes in place of its
+own (--patch-module) and verifies each when it links it. A class that needs one of an optional library that is not there is counted as not verified.
 
 Without --jdk: all JDKs of this machine. Without --module: all modules. Exit status 1 if any class
 is refused, 77 if ASM or a JDK is missing.

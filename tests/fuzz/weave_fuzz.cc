@@ -12,10 +12,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     uint32_t id = 32760;  // also an id that is a constant
     const auto decide = [&](const Method&) {
       const bool answers = id % 2 == 0;
-      return Decision{action, id++, answers};
+      return Decision{
+          .action = action, .id = id++, .answers = answers, .sites = action == Action::kCount};
     };
-    const auto woven = Weave({data, size}, decide);
-    if (woven && !woven->bytes.empty() && !Weave(woven->bytes, decide)) __builtin_trap();
+    const Ids ids = {.of_site = [](uint32_t bci, uint32_t line) { return bci << 15 | line; }};
+    const auto woven = Weave({data, size}, decide, ids);
+    if (woven && !woven->bytes.empty() && !Weave(woven->bytes, decide, ids)) __builtin_trap();
   }
   const auto once = RewriteUnchanged({data, size});
   if (!once) return 0;

@@ -27,6 +27,7 @@ Opened OpenProbe(const CallContext& context) {
   }
   if (!context.plan.jvmti_probe) return WrongUse("no HotSpot probe: {}; use PROBE=auto", reason);
   if (context.plan.sampling) return WrongUse("SAMPLE needs HotSpot's probe: {}", reason);
+  if (context.options.call_sites) return WrongUse("CALL_SITES needs HotSpot's probe: {}", reason);
   return std::make_unique<JvmtiProbe>(context, reason);
 }
 

@@ -4,6 +4,7 @@
 
 #include "jprof/hookit/hook_recording.h"
 #include "jprof/hotspot/probe/compile_focus.h"
+#include "jprof/hotspot/probe/probe_globals.h"
 #include "jprof/hotspot/vm/libjvm_image.h"
 #include "jprof/setup/print_message.h"
 
@@ -27,7 +28,18 @@ Result<FoundProbe> FoundProbe::Find() {
   if (!image) return std::unexpected(image.error());
   const auto targets = hotspot::FindTargets(*image);
   if (!targets) return std::unexpected(targets.error());
-  return FoundProbe{*std::move(vm), *targets, image->BuildId()};
+  return FoundProbe{*std::move(vm), *targets, image->BuildId(), nullptr, nullptr};
+}
+
+Result<void> FoundProbe::UseCallSites(const CallContext& context) {
+  if (!context.options.call_sites) return {};
+  auto found = hotspot::CallerSites::Open(vm.structs);
+  if (!found) return std::unexpected(found.error());
+  callers = *std::move(found);
+  sites = std::make_unique<hotspot::Sites>(vm.vm);
+  context.session.SetSites(sites.get());
+  hotspot::probe_globals.callers = callers.get();
+  return {};
 }
 
 setup::ProbeMetadata FoundProbe::Metadata() const {
@@ -70,6 +82,7 @@ Result<void> HotspotProbe::BeginWithJvm() {
 }
 
 Result<void> HotspotProbe::Install() {
+  if (auto used = found_.UseCallSites(context_); !used) return used;
   const options::AgentOptions& options = context_.options;
   bool focused = false;
   if (!options.focus.Empty() || options.keep_intrinsics) {

@@ -6,6 +6,7 @@
 
 #include "jprof/agent/calls/call_source.h"
 #include "jprof/agent/calls/probe_check.h"
+#include "jprof/hotspot/probe/caller_sites.h"
 #include "jprof/hotspot/probe/probe.h"
 
 namespace jprof::agent {
@@ -19,6 +20,13 @@ struct FoundProbe {
 
   // Fails if this JVM is not HotSpot, or has no probes that are known.
   static Result<FoundProbe> Find();
+
+  // Makes the handlers record call sites, if the options say so. Call this before the probe is
+  // installed; `this` must then stay where it is. Fails if the VM lacks what that needs.
+  Result<void> UseCallSites(const CallContext& context);
+
+  std::unique_ptr<hotspot::CallerSites> callers;
+  std::unique_ptr<hotspot::Sites> sites;
 
   // Returns what meta.json contains about the probe. A message reports why counts may be too low.
   setup::ProbeMetadata Metadata() const;

@@ -29,6 +29,7 @@ Result<void> LateHotspotProbe::Begin(JNIEnv* jni) {
     setup::PrintMessage("methods out of focus are not recorded, but they run with probes");
   if (context_.options.keep_intrinsics)
     setup::PrintMessage("compiled code uses no intrinsics, and all calls are counted");
+  if (auto used = found_.UseCallSites(context_); !used) return used;
   auto installed = probe_->Install(found_.vm.vm, context_.plan.kind, {}, jni);
   if (installed) context_.threads.RecordWholeThreads();
   return installed;

@@ -36,7 +36,8 @@ Result<weave::Woven> WovenMethods::Weave(std::span<const uint8_t> class_file) {
   try {
     return weave::Weave(
         class_file, [&](const weave::Method& method) { return Decide(method); },
-        [&](std::string_view name) { return IdOfClass(name); });
+        {.of_class = [&](std::string_view name) { return IdOfClass(name); },
+         .of_site = [&](uint32_t bci, uint32_t line) { return IdOfSite(bci, line); }});
   } catch (const std::bad_alloc&) {
     return Fail("no memory");
   }
@@ -57,12 +58,19 @@ weave::Decision WovenMethods::Decide(const weave::Method& method) {
           .id = IndexOf(id),
           .answers = answers,
           .locks = plan_.locks,
-          .allocations = plan_.allocations};
+          .allocations = plan_.allocations,
+          .sites = session_.options().call_sites && method.class_name != kVirtualThread};
 }
 
 uint32_t WovenMethods::IdOfClass(std::string_view name) {
   engine::ClassNames names;
   return IndexOf(session_.methods().Find(names, reinterpret_cast<uint64_t>(&name)).id);
+}
+
+uint32_t WovenMethods::IdOfSite(uint32_t bci, uint32_t line) {
+  engine::SiteNames names;
+  const engine::Site site = {bci, line};
+  return IndexOf(session_.methods().Find(names, reinterpret_cast<uint64_t>(&site)).id);
 }
 
 bool WovenMethods::Describe(uint64_t handle, engine::MethodText* text) {

@@ -33,6 +33,7 @@ class WovenMethods final : public engine::MethodSource {
  private:
   weave::Decision Decide(const weave::Method& method);
   uint32_t IdOfClass(std::string_view name);
+  uint32_t IdOfSite(uint32_t bci, uint32_t line);
 
   engine::Session& session_;
   const setup::Plan& plan_;

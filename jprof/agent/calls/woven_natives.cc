@@ -73,6 +73,14 @@ jlong JNICALL Add(JNIEnv*, jclass, jlong parent, jint id) {
   return engine::ChildOf(engine::WovenChild(*call.thread, node, method, kKind));
 }
 
+jlong JNICALL AddSite(JNIEnv*, jclass, jlong parent, jint id) {
+  const Call call;
+  profile::Node* const node = call.NodeAt(parent);
+  if (node == nullptr) return 0;
+  const profile::MethodId site{static_cast<uint32_t>(id)};
+  return engine::ChildOf(engine::WovenSite(*call.thread, node, site));
+}
+
 jlong JNICALL Overflow(JNIEnv*, jclass, jlong parent) {
   const Call call;
   profile::Node* const node = call.NodeAt(parent);
@@ -108,6 +116,7 @@ std::span<const JNINativeMethod> CounterNatives() {
       Native("root", "(J)J", reinterpret_cast<void*>(Root)),
       Native("add", "(JI)J", reinterpret_cast<void*>(Add<FrameKind::kWoven>)),
       Native("addClass", "(JI)J", reinterpret_cast<void*>(Add<FrameKind::kClass>)),
+      Native("addSite", "(JI)J", reinterpret_cast<void*>(AddSite)),
       Native("overflow", "(J)J", reinterpret_cast<void*>(Overflow)),
       Native("answer", "(Ljava/lang/Object;Ljava/lang/String;)Ljava/lang/Class;",
              reinterpret_cast<void*>(AnswerClass)),

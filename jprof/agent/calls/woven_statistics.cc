@@ -9,6 +9,7 @@ namespace jprof::agent {
 void WovenStatistics::AddWoven(const weave::Woven& woven) {
   ++classes_;
   methods_ += woven.counted;
+  siteless_ += woven.without_sites;
 }
 
 // HotSpot calls no empty finalizer, so no call of one is missing.
@@ -39,11 +40,17 @@ void WovenStatistics::AddRefused(jvmtiEnv* jvmti, jclass refused) {
 }
 
 std::string WovenStatistics::Summary() const {
-  return fmt::format(
+  std::string text = fmt::format(
       "{} classes with {} methods were woven, in {:.1f} ms; {} methods were left as they are, {} "
       "classes were refused",
       classes_.load(), methods_.load(), static_cast<double>(nanoseconds_.load()) / 1e6,
       skipped_.load(), failed_.load());
+  if (const uint64_t siteless = siteless_.load(); siteless != 0)
+    text += fmt::format(
+        "; {} methods have no call sites: they would become too large, or their class has no "
+        "space for constants",
+        siteless);
+  return text;
 }
 
 }  // namespace jprof::agent

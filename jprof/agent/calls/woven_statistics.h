@@ -37,10 +37,11 @@ class WovenStatistics {
   std::string Summary() const;
 
  private:
-  std::atomic<uint64_t> classes_ = 0;  // woven classes
-  std::atomic<uint64_t> methods_ = 0;  // methods that count
-  std::atomic<uint64_t> skipped_ = 0;  // methods that were to be woven but were too large
-  std::atomic<uint64_t> failed_ = 0;   // classes that could not be parsed, or that the VM refuses
+  std::atomic<uint64_t> classes_ = 0;   // woven classes
+  std::atomic<uint64_t> methods_ = 0;   // methods that count
+  std::atomic<uint64_t> skipped_ = 0;   // methods that were to be woven but were too large
+  std::atomic<uint64_t> siteless_ = 0;  // woven methods without the sites that were requested
+  std::atomic<uint64_t> failed_ = 0;    // classes that could not be parsed, or that the VM refuses
   std::atomic<uint64_t> nanoseconds_ = 0;
   std::atomic<bool> ended_ = false;
   std::optional<Uncounted> uncounted_;  // set by Begin

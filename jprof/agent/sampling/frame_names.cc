@@ -72,6 +72,13 @@ profile::MethodRef FrameReference(engine::Thread& thread, engine::MethodSource& 
   return profile::PackMethod(frame.type, engine::SampledMethod(thread, source, frame.method));
 }
 
+profile::MethodRef SiteReference(engine::Thread& thread, hotspot::Sites& sites,
+                                 const hotspot::StackFrame& frame) {
+  if (!IsJava(frame.type) || frame.bci < 0) return profile::kNoMethodRef;
+  const uint64_t key = hotspot::Sites::KeyOf(frame.method, static_cast<uint32_t>(frame.bci));
+  return profile::PackMethod(FrameKind::kSite, engine::SampledMethod(thread, sites, key));
+}
+
 profile::MethodRef NoteReference(engine::Thread& thread, const char* text) {
   FixedMethod source("", text, profile::kMethodStub);
   return profile::PackMethod(

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "jprof/engine/samples.h"
+#include "jprof/hotspot/vm/vm.h"
 #include "jprof/hotspot/walk/stack_walker.h"
 #include "jprof/unwind/kernel_functions.h"
 #include "jprof/unwind/unwinder.h"
@@ -19,6 +20,10 @@ constexpr bool IsJava(FrameKind type) {
 profile::MethodRef FrameReference(engine::Thread& thread, engine::MethodSource& java,
                                   const unwind::Unwinder& unwinder,
                                   const hotspot::StackFrame& frame);
+// Returns the method reference of the bytecode at which a frame is, or kNoMethodRef if it is not
+// known.
+profile::MethodRef SiteReference(engine::Thread& thread, hotspot::Sites& sites,
+                                 const hotspot::StackFrame& frame);
 // Maps the frames of one thread to method references.
 class ThreadNames final : public hotspot::FrameNames {
  public:

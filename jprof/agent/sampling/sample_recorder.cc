@@ -42,6 +42,7 @@ CodeRange CodeAround(uint64_t address) {
 SampleRecorder::SampleRecorder(const options::AgentOptions& options, HotspotVm& hotspot,
                                engine::Session& session)
     : java_(hotspot.vm),
+      sites_(hotspot.vm),
       session_(session),
       attributes_to_current_(options.mode == options::Mode::kCalltree),
       java_only_(options.java_only),
@@ -170,6 +171,8 @@ profile::Node* SampleRecorder::ContextOf(engine::Thread& thread, engine::Timelin
     path.Step(NoteReference(thread, "(outer frames of the virtual thread are still in the heap)"));
   for (hotspot::StackFrame& frame : frames.first(fresh) | std::views::reverse) {
     if (!java_only_ || IsJava(frame.type)) path.Step(frame.ref);
+    const profile::MethodRef site = SiteReference(thread, sites_, frame);
+    if (site != profile::kNoMethodRef) path.StepToSite(site);
     frame.context = path.index();
   }
   const std::span below(SampledThreadOf(thread)->leaves, leaves);

@@ -81,6 +81,7 @@ class SampleRecorder {
            profile::Node* node, size_t trigger, int64_t weight);
 
   engine::MethodSource& java_;
+  hotspot::Sites sites_;
   engine::Session& session_;
   std::vector<Columns> triggers_;
   uint32_t metric_count_ = 0;

@@ -1,6 +1,7 @@
 #include "jprof/hotspot/probe/handlers.h"
 
 #include "jprof/engine/events.h"
+#include "jprof/hotspot/probe/caller_sites.h"
 #include "jprof/hotspot/probe/probe_globals.h"
 
 namespace jprof::hotspot {
@@ -39,11 +40,17 @@ int OnEntry(char* java_thread, void* method) {
   const auto return_address = reinterpret_cast<uint64_t>(__builtin_return_address(0));
   const uint64_t continuation = Continuation<kVirtualThreads, kFocused>(java_thread);
   if (OutOfFocus<kFocused>(method, return_address, continuation)) return 0;
-  return engine::Enter<R, Frames>({.method = reinterpret_cast<uint64_t>(method),
-                                   .sp = reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()),
-                                   .return_address = return_address,
-                                   .continuation = continuation,
-                                   .vm_thread = reinterpret_cast<uint64_t>(java_thread)});
+  const engine::Event event = {.method = reinterpret_cast<uint64_t>(method),
+                               .sp = reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()),
+                               .return_address = return_address,
+                               .continuation = continuation,
+                               .vm_thread = reinterpret_cast<uint64_t>(java_thread)};
+  if constexpr (R::kSites) {
+    const auto fp = *static_cast<const uint64_t*>(__builtin_frame_address(0));
+    return engine::EnterAtSite<R>(event, probe_globals.callers->Of(event, fp));
+  } else {
+    return engine::Enter<R, Frames>(event);
+  }
 }
 
 template <class R, class Frames, bool kVirtualThreads, bool kFocused>

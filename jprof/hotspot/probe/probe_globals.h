@@ -9,6 +9,7 @@
 
 namespace jprof::hotspot {
 
+class CallerSites;
 class CompileFocus;
 
 struct ProbeGlobals {
@@ -19,6 +20,8 @@ struct ProbeGlobals {
   uint64_t interpreter_begin = 0, interpreter_bytes = 0;
   // CompileFocus::Install sets this before calls are redirected.
   CompileFocus* compile_focus = nullptr;
+  // Is set before a handler of a recording with call sites is called.
+  const CallerSites* callers = nullptr;
 };
 // The symbol is hidden, so that a handler reads it without loading its address.
 extern ProbeGlobals probe_globals [[gnu::visibility("hidden")]];

@@ -24,6 +24,7 @@ struct MethodLayout {
         const_method_bytes(field.Size("ConstMethod")),
         pool_holder(field("ConstantPool", "_pool_holder")),
         pool_length(field("ConstantPool", "_length")),
+        source_file_index(field.Optional("ConstantPool", "_source_file_name_index")),
         pool_bytes(field.Size("ConstantPool")),
         klass_name(field("Klass", "_name")),
         symbol_length(field("Symbol", "_length")),
@@ -37,7 +38,9 @@ struct MethodLayout {
   // Offsets in a ConstMethod, and its size. Its bytecodes follow it.
   int64_t constants, code_size, name_index, signature_index, const_method_bytes;
   // Offsets in a ConstantPool, and its size. Its entries follow it.
-  int64_t pool_holder, pool_length, pool_bytes;
+  int64_t pool_holder, pool_length;
+  int64_t source_file_index;  // of the entry with the name, 0 if the class has none; -1 as above
+  int64_t pool_bytes;
   // Offsets in a Klass and in a Symbol.
   int64_t klass_name;
   int64_t symbol_length, symbol_body;

@@ -8,7 +8,15 @@ namespace {
 constexpr int kDigitBits = 6, kMostDigits = 5;
 constexpr uint32_t kHighDigits = 64;  // bytes whose value means that another one follows
 
+constexpr int kFirstWithoutZeros = 20;  // JDK-8292758
+
 }  // namespace
+
+Coding CodingOf(Fields& field, const MemoryReader& memory) {
+  const uint64_t major = field.Address("Abstract_VM_Version", "_vm_major_version");
+  return major != 0 && memory.At<int32_t>(major) >= kFirstWithoutZeros ? Coding::kNoZeros
+                                                                       : Coding::kAllBytes;
+}
 
 bool CompressedReader::Read(uint32_t* value) {
   const uint32_t excluded = coding_ == Coding::kNoZeros ? 1 : 0;

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "jprof/hotspot/vm/memory_reader.h"
+#include "jprof/hotspot/vm/struct_lookup.h"
 
 namespace jprof::hotspot {
 
@@ -15,12 +16,15 @@ enum class Coding {
   kAllBytes,  // JDK 17
   kNoZeros,   // from 20 on no byte is 0
 };
+// Returns the encoding that this VM uses.
+Coding CodingOf(Fields& field, const MemoryReader& memory);
 
 class CompressedReader {
  public:
   CompressedReader(const uint8_t* at, const uint8_t* end, Coding coding)
       : at_(at), end_(end), coding_(coding) {}
   bool Read(uint32_t* value);
+  const uint8_t* at() const { return at_; }  // what follows the numbers that were read
 
  private:
   const uint8_t *at_, *end_;

@@ -28,6 +28,7 @@ bool IsOnlyRecognised(std::string_view class_name, std::string_view name) {
 
 Vm::Vm(Fields& field)
     : method_(field),
+      lines_(field, method_),
       heaps_(field),
       blob_name_(field("CodeBlob", "_name")),
       level_(field),
@@ -43,21 +44,35 @@ Result<Vm> Vm::Open(const VmStructs& structs) {
   return vm;
 }
 
+std::string_view Vm::SymbolAt(uint64_t at) const {
+  return {reinterpret_cast<const char*>(at + method_.symbol_body),
+          Load<uint16_t>(at, method_.symbol_length)};
+}
+
+std::string_view Vm::Pooled(uint64_t pool, uint16_t index) const {
+  return SymbolAt(Load<uint64_t>(pool, method_.pool_bytes + int64_t{index} * 8));
+}
+
+bool Vm::DescribeSite(uint64_t method, uint32_t bci, engine::MethodText* text) const {
+  const auto const_method = Load<uint64_t>(method, method_.const_method);
+  if (const_method == 0) return false;
+  const auto pool = Load<uint64_t>(const_method, method_.constants);
+  const auto file = method_.source_file_index >= 0 ? Load<uint16_t>(pool, method_.source_file_index)
+                                                   : uint16_t{0};
+  engine::SetSite(bci, lines_.LineOf(const_method, bci), file != 0 ? Pooled(pool, file) : "", text);
+  return true;
+}
+
 bool Vm::Describe(uint64_t method, engine::MethodText* text) {
-  const auto symbol = [&](uint64_t at) {
-    return std::string_view(reinterpret_cast<const char*>(at + method_.symbol_body),
-                            Load<uint16_t>(at, method_.symbol_length));
-  };
   if (method == 0) return false;
   const auto const_method = Load<uint64_t>(method, method_.const_method);
   if (const_method == 0) return false;
   const auto pool = Load<uint64_t>(const_method, method_.constants);
   const auto holder = Load<uint64_t>(pool, method_.pool_holder);
   const auto pooled = [&](int64_t index_offset) {
-    const auto index = Load<uint16_t>(const_method, index_offset);
-    return symbol(Load<uint64_t>(pool, method_.pool_bytes + int64_t{index} * 8));
+    return Pooled(pool, Load<uint16_t>(const_method, index_offset));
   };
-  text->class_name = symbol(Load<uint64_t>(holder, method_.klass_name));
+  text->class_name = SymbolAt(Load<uint64_t>(holder, method_.klass_name));
   text->name = pooled(method_.name_index);
   text->signature = pooled(method_.signature_index);
   const uint32_t flags = method_.access_flags_bytes == 2

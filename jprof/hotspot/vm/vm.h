@@ -12,6 +12,7 @@
 #include "common/result.h"
 #include "jprof/engine/method_table.h"
 #include "jprof/hotspot/vm/code_cache.h"
+#include "jprof/hotspot/vm/line_table.h"
 #include "jprof/hotspot/vm/method_layout.h"
 #include "jprof/hotspot/vm/nmethod_layout.h"
 #include "jprof/hotspot/vm/vm_structs.h"
@@ -36,6 +37,8 @@ class Vm : public engine::MethodSource {
 
   bool Describe(uint64_t method, engine::MethodText* text) override;
   FrameKind Classify(uint64_t return_address) override;
+  // Describes a bytecode of a method. Returns false if the method cannot be read.
+  bool DescribeSite(uint64_t method, uint32_t bci, engine::MethodText* text) const;
   uint64_t VirtualThreadId(uint64_t vm_thread) override;
 
   // Returns the level at which a compiler made the method at an address, 1 to 4, or 0 if there is
@@ -59,12 +62,30 @@ class Vm : public engine::MethodSource {
 
  private:
   explicit Vm(Fields& field);
+  std::string_view SymbolAt(uint64_t at) const;
+  std::string_view Pooled(uint64_t pool, uint16_t index) const;
 
   MethodLayout method_;
+  LineTables lines_;
   CodeHeaps heaps_;
   int64_t blob_name_;
   CompilerLevel level_;
   ThreadMarks marks_;
+};
+
+// Describes sites, which are given by KeyOf.
+class Sites final : public engine::MethodSource {
+ public:
+  explicit Sites(const Vm& vm) : vm_(vm) {}
+  // Returns a key that no method has: addresses are below 2^48, and code ends before bytecode 2^16.
+  static uint64_t KeyOf(uint64_t method, uint32_t bci) { return method << 16 | bci; }
+  bool Describe(uint64_t site, engine::MethodText* text) override {
+    return vm_.DescribeSite(site >> 16, static_cast<uint32_t>(site & 0xffff), text);
+  }
+  FrameKind Classify(uint64_t) override { return FrameKind::kSite; }
+
+ private:
+  const Vm& vm_;
 };
 
 }  // namespace jprof::hotspot

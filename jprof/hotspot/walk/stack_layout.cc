@@ -1,18 +1,6 @@
 #include "jprof/hotspot/walk/stack_layout.h"
 
 namespace jprof::hotspot {
-namespace {
-
-constexpr int kFirstWithoutZeros = 20;  // JDK-8292758
-
-Coding CodingOf(Fields& field, const MemoryReader& memory) {
-  const uint64_t major = field.Address("Abstract_VM_Version", "_vm_major_version");
-  return major != 0 && memory.At<int32_t>(major) >= kFirstWithoutZeros ? Coding::kNoZeros
-                                                                       : Coding::kAllBytes;
-}
-
-}  // namespace
-
 StackLayout::StackLayout(Fields& field, const MemoryReader& memory)
     : cache(field),
       nmethod(field),

@@ -95,6 +95,22 @@ StackWalk StackWalker::WalkJava(const StackBounds& stack, uint64_t vm_thread, St
                          names != nullptr ? &shared_->sites : nullptr, names});
 }
 
+uint32_t StackWalker::WalkCaller(const Registers& registers, uint64_t vm_thread, FrameNames& names,
+                                 StackFrame* out, uint32_t room) const {
+  const auto high = shared_->memory.At<uint64_t>(
+      vm_thread + static_cast<uint64_t>(shared_->layout.thread_stack_base));
+  return WalkTwoFrames({shared_->layout,
+                        *unwinder_,
+                        shared_->memory,
+                        {registers.sp, high},
+                        vm_thread,
+                        out,
+                        room,
+                        &shared_->sites,
+                        &names},
+                       registers);
+}
+
 uint32_t StackWalker::OptimisedMethods(uint64_t pc, std::span<uint64_t> out) const {
   MemoryReader memory = shared_->memory;
   return hotspot::OptimisedMethods(shared_->layout, memory, pc, out);

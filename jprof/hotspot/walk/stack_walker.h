@@ -56,6 +56,12 @@ class StackWalker {
   StackWalk WalkJava(const unwind::StackBounds& stack, uint64_t vm_thread, StackFrame* out,
                      uint32_t room, FrameNames* names = nullptr) const;
 
+  // Walks from a return address in generated code, of the calling thread, to the caller: the first
+  // two frames of the result are Java methods, if both are generated code. Returns their number, 0
+  // to `room`, which may be greater if methods are inlined. Decodes return addresses once.
+  uint32_t WalkCaller(const unwind::Registers& registers, uint64_t vm_thread, FrameNames& names,
+                      StackFrame* out, uint32_t room) const;
+
   // Finds the methods (Method*) that C2 has inlined into each other at an interrupted
   // instruction, innermost first. Returns their number, or 0 if it is not C2's code. Those
   // without space are omitted.

@@ -126,6 +126,24 @@ StackWalk WalkFrom(const WalkTask& task, const unwind::Registers& registers,
   return walk.result;
 }
 
+uint32_t WalkTwoFrames(const WalkTask& task, const unwind::Registers& registers) {
+  WalkState walk(task);
+  walk.at = registers;
+  walk.is_top = false;
+  while (walk.result.depth < 2 && walk.IsCode(walk.at.pc)) {
+    const uint64_t sp = walk.at.sp, fp = walk.at.fp;
+    const CodeBlob& blob = walk.BlobAt(walk.at.pc);
+    // The wrapper of a native method has pushed the arguments, and has set fp.
+    if (walk.result.depth == 0 && blob.kind == BlobKind::kNativeMethod && walk.OnStack(fp, 16)) {
+      walk.Emit(FrameKind::kNative, walk.layout.nmethod.MethodOf(walk.memory, blob), -1);
+      walk.To({walk.Word(fp + 8), fp + 16, walk.Word(fp)});
+      continue;
+    }
+    if (StepGenerated(walk) != WalkStep::kCaller || walk.at.sp <= sp) break;
+  }
+  return walk.result.depth;
+}
+
 StackWalk WalkJavaFrames(const WalkTask& task) {
   WalkState walk(task);
   walk.java_only = true;

@@ -13,7 +13,7 @@ void EmitInterpreted(WalkState& walk, uint64_t method, uint64_t bcp) {
   };
   if (walk.is_top && in_code(walk.interpreter.bcp)) bcp = walk.interpreter.bcp;
   walk.Emit(FrameKind::kInterpreted, method,
-            in_code(bcp) ? static_cast<int32_t>(bcp - shape.code) : 0);
+            in_code(bcp) ? static_cast<int32_t>(bcp - shape.code) : -1);
 }
 
 // Returns whether the compiled method that contains `pc` may have its frame at sp, because it

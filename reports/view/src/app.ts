@@ -30,11 +30,12 @@ class App {
     if (model.header.heap) byId("tab-tree").textContent = "Dominators";
     const { kind } = model.header;
     const isOptimized = kind === "optimize";   // a page without methods
-    const hasRows = kind !== "timeline" && !isOptimized;
+    const hasRows = kind !== "timeline" && kind !== "scale" && !isOptimized;
     byId("more").hidden = kind === "heap" || !hasRows;   // filters are about calls
     for (const id of ["measure", "search"]) byId(id).parentElement!.hidden = !hasRows;
     byId("names").parentElement!.hidden = isOptimized;
-    if (isOptimized) for (const id of ["overview", "quality"]) byId(id).hidden = true;
+    if (isOptimized || kind === "scale") byId("overview").hidden = true;
+    if (isOptimized) byId("quality").hidden = true;
     for (const name of VIEWS) byId(`tab-${name}`).hidden = !this.tabs.includes(name);
     for (const part of document.querySelectorAll<HTMLElement>("#help [data-tab]")) {
       part.hidden = !this.tabs.some((name) => name === part.dataset.tab);

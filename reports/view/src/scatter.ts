@@ -26,6 +26,7 @@ export interface ScatterScene {
   scale: ScaleKind;
   linear?: number;           // of a symmetric scale: up to here it is nearly linear
   guides?: Guide[];
+  run?: number;              // so many points each are joined by lines
   colourOf(i: number): string;
   shapeOf?(i: number): Shape;
   selected: number;
@@ -67,6 +68,7 @@ export class Scatter {
     const { length } = scene.x.values;
     const size = length < FEW ? 5 : 3;
     this.drawGuides(scene, width, height);
+    if (scene.run) for (let i = 0; i < length; i += scene.run) this.join(i, i + scene.run);
     if (scene.x.low || scene.y.low) {
       for (let i = 0; i < length; ++i) this.drawIntervals(i, scene.colourOf(i));
     }
@@ -113,6 +115,19 @@ export class Scatter {
     this.context.moveTo(x0, y0);
     this.context.lineTo(x1, y1);
     this.context.stroke();
+  }
+
+  /** Joins the points from `begin` to before `end` that are on the axes. */
+  private join(begin: number, end: number): void {
+    const { context } = this;
+    context.strokeStyle = this.scene!.colourOf(begin);
+    context.lineWidth = 1.5;
+    context.beginPath();
+    for (let i = begin; i < end; ++i) {
+      const place = this.place(i);
+      if (place) context.lineTo(...place);
+    }
+    context.stroke();
   }
 
   /** Draws lines, which are curves on a scale that is not linear, within the axes. */

@@ -13,6 +13,7 @@ const KINDS = {
   tree: "call tree", combined: "exact calls and true times", compare: "comparison",
   tprof: "ticks by process, thread and module", heap: "heap dump",
   timeline: "when threads ran", optimize: "predicted against observed benefits",
+  scale: "growth with the size of the input",
 };
 const HOTTEST = 5;
 
@@ -60,7 +61,8 @@ export class Summary {
   }
 
   update(changed: Changed | null): void {
-    if (this.context.model.programs) return;   // nothing is summed up
+    const { programs, scaled } = this.context.model;
+    if (programs || scaled) return;   // nothing is summed up
     if (hasAny(changed, DATA_KEYS)) {
       this.drawTotal();
       this.drawHottest();

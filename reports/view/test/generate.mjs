@@ -2,9 +2,10 @@
 // arguments only.
 //
 //   node test/generate.mjs OUT.html [--rows N] [--kind tree|combined|compare|tprof] [--view FILE]
-//                          [--seed N]
+//                          [--seed N] [--lines]
 //
 // --view: the built template (default: build/view.html of this folder).
+// --lines: with source lines of some methods.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -188,6 +189,34 @@ function encodeTimeline(encoder, next, methods, threads, calls) {
   };
 }
 
+/** Source lines of many methods, with made-up text, samples and calls. */
+function makeLines(next, methods, isCounted) {
+  const whole = 20000;
+  const one = (method) => {
+    let line = 40;
+    const lines = Array.from({ length: 12 }, (_, i) => {
+      const called = Array.from({ length: i % 3 }, (_, k) => ({
+        method: Math.floor(next() * methods.length), type: "RJI"[k], bytecode: 7 * i + k,
+        calls: isCounted ? Math.floor(1e6 * next()) : 0, all: Math.floor(300 * next()),
+      }));
+      const own = Math.floor(200 * next() ** 2);
+      line += 1 + Math.floor(3 * next());
+      return {
+        line: i === 0 ? 0 : line,
+        text: i === 0 ? "" : `int value${i} = table.find(key, ${i}); // ${"step ".repeat(i)}`,
+        calls: called.reduce((sum, { calls }) => sum + calls, 0), own,
+        all: called.reduce((sum, { all }) => sum + all, own), called,
+      };
+    });
+    const file = /(\w+)\./.exec(methods[method])?.[1];
+    return { method, file: `${file}.java`, lines, left_out: method % 3 };
+  };
+  return {
+    metric: { name: "samples", unit: "samples", kind: "samples" }, whole, has_calls: isCounted,
+    methods: Array.from(methods.keys()).filter((method) => method % 4 > 0).slice(0, 200).map(one),
+  };
+}
+
 function encodeTree(encoder, tree, info, extra) {
   const columns = extra ? {} : {
     parent: encoder.add(tree.parent), method: encoder.add(tree.method),
@@ -212,7 +241,7 @@ const KINDS = {
             period_unit: "ns", has_error: true }],
 };
 
-export function makeData({ rows = 20000, kind = "tree", seed = 1 } = {}) {
+export function makeData({ rows = 20000, kind = "tree", seed = 1, lines = false } = {}) {
   const next = random(seed);
   const encoder = new Encoder();
   const header = {
@@ -253,6 +282,10 @@ export function makeData({ rows = 20000, kind = "tree", seed = 1 } = {}) {
       tree.self = tree.samples.map((n) => n * 1e6);
       tree.error = Float32Array.from(tree.samples, (n) => 1e6 * Math.sqrt(n + 1));
     }
+    if (lines) {
+      const made = makeLines(next, methods.names, kind === "combined");
+      header.lines = encoder.add(JSON.stringify(made));
+    }
     if (kind === "tree") {
       header.timeline = encodeTimeline(encoder, next, methods, header.threads, rows / 10);
     }
@@ -280,13 +313,13 @@ function main() {
   const option = (name, otherwise) =>
     (rest.includes(name) ? rest[rest.indexOf(name) + 1] : otherwise);
   if (!out || out.startsWith("-")) {
-    console.error("usage: generate.mjs OUT.html [--rows N] [--kind K] [--view FILE] [--seed N]");
+    console.error("usage: generate.mjs OUT.html [--rows N] [--kind K] [--view FILE] [--seed N] [--lines]");
     process.exit(2);
   }
   const here = dirname(fileURLToPath(import.meta.url));
   const view = option("--view", join(here, "..", "build", "view.html"));
   const data = makeData({ rows: Number(option("--rows", 20000)), kind: option("--kind", "tree"),
-                          seed: Number(option("--seed", 1)) });
+                          seed: Number(option("--seed", 1)), lines: rest.includes("--lines") });
   writeFileSync(out, makePage(readFileSync(view, "utf8"), data.bytes));
 }
 if (process.argv[1] === fileURLToPath(import.meta.url)) main();

@@ -19,7 +19,7 @@ const MODULES = ["data", "tree", "names", "expression", "filter", "derive", "met
                  "search", "statistics", "format", "link", "state", "order", "model", "columns",
                  "timeline", "time_canvas", "regroup", "squarify", "heap", "words", "locks",
                  "stretches", "stretch_filter", "stretch_sums", "stretch_pixels",
-                 "stretch_selection", "selection_bar", "strips", "scale", "optimized"];
+                 "stretch_selection", "selection_bar", "strips", "scale", "optimized", "scaled", "lines"];
 const OUTSIDE = { columns: "", time_canvas: "", selection_bar: "timeline", strips: "timeline" };
 const pathOf = (name) => join(here, "..", "src", OUTSIDE[name] ?? "model", `${name}.ts`);
 await build({
@@ -794,6 +794,25 @@ test("locks: what JLM computes, and who waits for whom", () => {
   assert.deepEqual(view.pairsOf(locks, 1), []);
 });
 
+test("lines: those of a method that the data have", async () => {
+  const { bytes, names } = makeData({ rows: 2000, lines: true });
+  const file = new view.DataFile(bytes.buffer.slice(bytes.byteOffset,
+                                                    bytes.byteOffset + bytes.byteLength));
+  const lines = view.readLines(file);
+  assert.equal(lines.metric.kind, "samples");
+  const found = lines.of(1);
+  assert.match(found.file, /^[A-Z]\w+\.java$/);
+  const numbers = found.lines.map(({ line }) => line);
+  assert.deepEqual(numbers, numbers.toSorted((a, b) => a - b));
+  for (const { own, all, calls, called } of found.lines) {
+    assert.ok(own <= all && all <= lines.whole);
+    assert.equal(calls, sum(called.map((call) => call.calls)));
+    for (const { method } of called) assert.ok(method < names.length);
+  }
+  assert.equal(lines.of(names.length), undefined);
+  assert.equal(view.readLines(new view.DataFile(makeData({ rows: 200 }).bytes.buffer)), null);
+});
+
 test("scales: places, values and ticks", () => {
   const scale = (kind, values, more = {}) =>
     view.Scale.of(values, { kind, whole: false, begin: 80, end: 780, ...more });
@@ -1115,6 +1134,30 @@ test("strips: amounts of each interval, of the whole and of a part of the record
                                             `${name} ${x}: ${value}, ${sums[x]}`));
     }
   }
+});
+
+test("scale: rows, names, what is plotted", () => {
+  const row = (name, level, callers) => ({
+    level, contexts: level === 0 && callers === null ? 2 : 1, calls_grow: "n^2.00", exponent: 2,
+    time_exponent: level === 0 ? 1.9 : null, time_exponent_low: 1.8, time_exponent_high: 2,
+    share: 0.5, share_at_10n: 0.9, calls: [10, 40], time_ns: [1, 4], time_ns_low: [0, 3],
+    time_ns_high: [2, 5], name, callers,
+  });
+  const texts = [];
+  const names = { addMethod: (text) => texts.push(text) - 1 };
+  const scaled = view.scaledOf({ sizes: [1, 2], has_times: true, rows: [
+    row("a/T.find(I)V", 0, null), row("a/T.find(I)V", 1, "a/M.run()V < a/M.main()V"),
+    row("a/T.find(I)V", 1, "a/M.main()V"), row("a/M.run()V", 0, "a/M.main()V")] }, names);
+  assert.deepEqual(texts, ["a/T.find(I)V", "a/M.run()V", "a/M.main()V"]);
+  assert.deepEqual(scaled.rows.map(({ name }) => name), [0, 0, 0, 1]);
+  assert.deepEqual(scaled.rows.map(({ callers }) => callers), [[], [1, 2], [2], [2]]);
+  assert.deepEqual(view.plottedRows(scaled.rows, 1, -1), [0]);
+  assert.deepEqual(view.plottedRows(scaled.rows, 2, 1), [0, 3, 1]);
+  assert.deepEqual(view.plottedRows(scaled.rows, 2, 3), [0, 3]);
+  assert.deepEqual(view.timeSeries(scaled.rows[0]), { values: [1, 4], low: [0, 3], high: [2, 5] });
+  assert.deepEqual(view.callsSeries(scaled.rows[0]).values, [10, 40]);
+  assert.equal(view.timeText(scaled.rows[0]), "n^1.90 ± 0.10");
+  assert.equal(view.timeText(scaled.rows[1]), "");
 });
 
 test("samples: at equal distances, at most as many as wanted", () => {

@@ -6,6 +6,8 @@
  *                                                    '*' matches anything
  * EXPECTPATH a > b > c COUNT                         calls of c under b under a, which need
  *                                                    not be a root
+ * EXPECTSITE a > N > c COUNT                         calls of c in the lines of a that are
+ *                                                    marked "// site N"
  * EXPECTTHREAD thread-name | pkg/Class.m(sig) COUNT  calls on the threads of that name
  * </pre>
  */
@@ -18,6 +20,10 @@ final class Expect {
 
   static void path(long count, String... methods) {
     line("EXPECTPATH " + String.join(" > ", methods) + " " + count);
+  }
+
+  static void site(String caller, int site, String callee, long count) {
+    line("EXPECTSITE " + caller + " > " + site + " > " + callee + " " + count);
   }
 
   static void thread(String thread, String method, long count) {

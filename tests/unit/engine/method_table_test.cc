@@ -80,6 +80,18 @@ TEST(MethodTableTest, ATableThatCannotGrowStillResolves) {
   if (!limited) GTEST_SKIP() << "RLIMIT_AS does not limit this process (an emulator's)";
 }
 
+TEST(MethodTableTest, SitesAreNamedByBytecodeAndLine) {
+  MethodText text;
+  const Site longest = {UINT32_MAX, UINT32_MAX}, unknown = {17, 0};
+  SiteNames names;
+  ASSERT_TRUE(names.Describe(reinterpret_cast<uint64_t>(&longest), &text));
+  EXPECT_EQ(text.name, "4294967295:4294967295");
+  ASSERT_TRUE(names.Describe(reinterpret_cast<uint64_t>(&unknown), &text));
+  EXPECT_EQ(text.name, "17:0");
+  EXPECT_EQ(text.class_name, "");
+  EXPECT_EQ(text.flags, profile::kMethodSite);
+}
+
 TEST(MethodTableTest, IntrinsicsAreMarkedIfTheyMayBeUsed) {
   char name[] = "/tmp/jprof-methods-XXXXXX";
   const std::string directory = mkdtemp(name);

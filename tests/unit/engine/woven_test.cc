@@ -86,6 +86,9 @@ class WovenTest : public testing::Test {
     return parent;
   }
 
+  // JprofCounter.site: the child of the method's node becomes the current one.
+  void Site(Node* own, uint32_t id) { current_ = WovenSite(*thread_, own, MethodId{id}); }
+
   Path PathOf(const Node* node) const {
     Path path;
     for (; node->parent != 0; node = session_->writer().nodes() + node->parent)
@@ -350,6 +353,112 @@ TEST_F(WovenTest, SamplesOfInlinedMethods) {
   // Contexts without space have one node.
   Node* const overflow = WovenOverflow(*thread_, callee);
   EXPECT_EQ(leaf(overflow, {kCallee, kCaller}), overflow);
+}
+
+TEST_F(WovenTest, CalleesAreCountedBySite) {
+  constexpr uint32_t kMain = 2, kCallee = 4;
+  Start();
+  Enter(kMain);
+  Node* const main = current_;
+  for (int turn = 1; turn <= 3; ++turn) {
+    for (uint32_t site = 100; site < 140; ++site) {
+      Site(main, site);
+      Enter(kCallee);
+      EXPECT_EQ(current_->entries[0], static_cast<uint32_t>(turn));
+    }
+  }
+  const Paths counted = Counted();
+  EXPECT_EQ(counted.size(), 41u);
+  EXPECT_EQ(counted.at({kMain, 120, kCallee}), 3u);
+}
+
+TEST_F(WovenTest, ASiteIsNeverFolded) {
+  SessionOptions options;
+  options.fold_recursion = true;
+  Start(std::move(options));
+  Enter(7);
+  Node* const first = current_;
+  Site(first, 100);
+  Enter(8);
+  Node* const inner = current_;
+  Site(inner, 100);
+  EXPECT_EQ(current_->parent, inner - session_->writer().nodes());
+  Enter(7);
+  EXPECT_EQ(current_, first);
+}
+
+TEST_F(WovenTest, WithoutSpaceAMethodStandsForItsSites) {
+  SessionOptions options;
+  options.files.tree_memory = 1 << 20;
+  options.fold_recursion = true;
+  Start(std::move(options));
+  Enter(7);
+  Node* const caller = current_;
+  const profile::ControlHeader& header = *session_->writer().header();
+  for (uint32_t site = 100; header.tree_full == 0; ++site) Site(caller, site);
+  while (AddRecords(*thread_, 1) != nullptr) {
+  }
+  const uint64_t nodes = header.node_count;
+  Site(caller, 100);
+  EXPECT_NE(current_, caller);  // it exists
+  Site(caller, 99);
+  EXPECT_EQ(current_, caller);
+  EXPECT_EQ(header.node_count, nodes);
+  EXPECT_EQ(thread_->timeline.record->overflow, 0u);
+  Node* const overflow = WovenOverflow(*thread_, caller);
+  Site(overflow, 100);
+  EXPECT_EQ(current_, overflow);
+}
+
+TEST_F(WovenTest, OnlyMethodsHaveSites) {
+  Start();
+  Node* const root = current_;
+  Site(root, 100);
+  EXPECT_EQ(current_, root);
+  Enter(7);
+  Site(current_, 100);
+  Node* const site = current_;
+  EXPECT_NE(site, root);
+  Site(site, 101);
+  EXPECT_EQ(current_, site);
+}
+
+// A sample or an object belongs to the method, not to the last site that it called at.
+TEST_F(WovenTest, TheCurrentNodeAtASiteIsThatOfItsMethod) {
+  constexpr uint32_t kMain = 2, kCallee = 4, kDeepest = 5;
+  SessionOptions options;
+  options.call_sites = true;
+  Start(std::move(options));
+  Enter(kMain);
+  Node* const main = current_;
+  uint64_t place = 0;
+  thread_->woven_current = &place;
+  Node* callees[2];
+  for (const uint32_t site : {100u, 101u}) {
+    Site(main, site);
+    place = PlaceOf(current_);
+    EXPECT_EQ(CurrentNode(*thread_), main);
+    Node* const at = Enter(kCallee);
+    callees[site - 100] = current_;
+    place = PlaceOf(current_);
+    EXPECT_EQ(CurrentNode(*thread_), current_);
+    current_ = at;
+  }
+  Enter(kCallee);  // at the second site once more
+  Site(callees[1], 100);
+  Enter(kDeepest);
+  Node* const deepest = current_;
+  const std::vector<MethodId> inlined = {MethodId{kDeepest}, MethodId{kCallee}, MethodId{kMain}};
+  const auto leaf = [&](Node* current, size_t outer) {
+    return WovenLeaf(*thread_, current, std::span(inlined).subspan(outer));
+  };
+  EXPECT_EQ(leaf(main, 2), main);
+  EXPECT_EQ(leaf(main, 1), callees[1]);  // the one with most calls
+  EXPECT_EQ(leaf(callees[0], 1), callees[0]);
+  EXPECT_EQ(leaf(main, 0), deepest);
+  EXPECT_EQ(leaf(deepest, 1), callees[1]);  // past its site
+  EXPECT_EQ(leaf(deepest, 2), main);
+  thread_->woven_current = nullptr;
 }
 
 TEST_F(WovenTest, TheCurrentNodeAfterAnEarlierRecordingIsTheRoot) {

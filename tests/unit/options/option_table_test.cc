@@ -29,7 +29,7 @@ struct ValuesOf {
     return {{"a", "a+b%2Bc%2C", "1+2+3+4+5+6+7+8"}, {"a+", "a+b+a", "1+2+3+4+5+6+7+8+9"}};
   }
   Values operator()(const Patterns&) const {
-    return {{"-x*", "+a.b*+-a.b.c", "a%2Ab%2D"}, {"+", "a*b", "a%"}};
+    return {{"-x*", "+a.b*+-a.b.c", "a%2Ab%2D"}, {"+", "a++b", "a%"}};
   }
   Values operator()(const Size& t) const {
     return {{fmt::format("{}", t.least), fmt::format("{}", t.least + 1), fmt::format("{}", t.most)},
@@ -183,6 +183,13 @@ constexpr Conflict kConflicts[] = {
      nullptr},
     {"calltree,sample,objectinfo", "OBJECTINFO needs SCS", nullptr},
     {"calltree,removed", "REMOVED needs OBJECTS", nullptr},
+    {"objects,call_sites", "CALL_SITES needs CALLTREE", nullptr},
+    {"calltree,call_sites,fold_recursion",
+     "CALL_SITES: folded recursion does not know where recursive calls are made; remove one of the "
+     "two",
+     nullptr},
+    {"calltree,call_sites,probe=jvmti",
+     "CALL_SITES: JVMTI does not report where a method is called; remove one of the two", nullptr},
     {"objects,removed,counter=probe",
      "REMOVED: only woven code counts what it asks for; remove it, or the choice of probes",
      "--removed: only woven code counts what it asks for; remove it, or the choice of probes"},

@@ -176,10 +176,15 @@ constexpr char kSampled[] =
     R"({"mode":"scs","metrics":[{"name":"cpu","unit":"samples","scale":1,"kind":"samples",
 "period":1000000,"period_unit":"ns"}]})";
 constexpr char kCounted[] = R"({"mode":"calltree","metrics":[]})";
+constexpr char kSampledSites[] =
+    R"({"mode":"scs","options":{"sites":true},"metrics":[{"name":"cpu","unit":"samples","scale":1,
+"kind":"samples","period":1000000,"period_unit":"ns"}]})";
+constexpr char kCountedSites[] = R"({"mode":"calltree","options":{"sites":true},"metrics":[]})";
 
 // Random trees with methods in another order in each: contexts of few methods, so that paths
-// repeat; the same path twice in one tree (folded recursion); superseded records, overflow nodes,
-// threads of one name, filtered threads, and counts near the end of what a record can hold.
+// repeat; sites, if the profile has any; the same path twice in one tree (folded recursion);
+// superseded records, overflow nodes, threads of one name, filtered threads, and counts near the
+// end of what a record can hold.
 class RandomProfiles {
  public:
   explicit RandomProfiles(unsigned seed) : random_(seed) {}
@@ -188,12 +193,13 @@ class RandomProfiles {
     SyntheticProfile profile;
     profile.meta = meta;
     profile.header.metric_count = static_cast<uint32_t>(std::max<size_t>(metrics, 1));
-    std::vector<MethodId> methods = Methods(profile);
+    const std::vector<MethodId> methods = Methods(profile);
+    const std::vector<MethodId> sites = Sites(profile);
     for (uint32_t t = 0, threads = Below(4); t <= threads; ++t) {
       const size_t thread =
           profile.AddThread(Below(2) ? "main" : fmt::format("worker-{}", Below(3)), t);
       if (Below(6) == 0) profile.threads[thread].flags |= kThreadFiltered;
-      Grow(profile, profile.threads[thread].root, methods, metrics);
+      Grow(profile, profile.threads[thread].root, methods, sites, metrics);
     }
     return profile;
   }
@@ -213,8 +219,27 @@ class RandomProfiles {
     return methods;
   }
 
+  std::vector<MethodId> Sites(SyntheticProfile& profile) {
+    if (!profile.meta.contains("sites")) return {};
+    std::vector<MethodId> sites;
+    for (const char* name : {"0:12", "7:12", "9:13", "9:0"})
+      sites.push_back(profile.AddMethod("Run.java", name, "", kMethodSite));
+    std::ranges::shuffle(sites, random_);
+    return sites;
+  }
+
+  // Adds a site of a context, or returns the context itself.
+  uint32_t SiteOf(SyntheticProfile& profile, uint32_t context, uint32_t root,
+                  const std::vector<MethodId>& sites, size_t metrics) {
+    if (sites.empty() || context == root || Below(3) == 0) return context;
+    const MethodId site = sites[Below(static_cast<uint32_t>(sites.size()))];
+    const uint32_t index = profile.AddNode(PackMethod(FrameKind::kSite, site), context);
+    if (metrics > 0) profile.nodes[index].self = Below(50);
+    return index;
+  }
+
   void Grow(SyntheticProfile& profile, uint32_t root, const std::vector<MethodId>& methods,
-            size_t metrics) {
+            const std::vector<MethodId>& sites, size_t metrics) {
     std::vector<uint32_t> contexts = {root};
     for (uint32_t i = 0, count = Below(Below(8) == 0 ? 4000 : 200); i < count; ++i) {
       const uint32_t parent = contexts[Below(static_cast<uint32_t>(contexts.size()))];
@@ -222,7 +247,8 @@ class RandomProfiles {
       const bool superseded = parent != root && Below(4) == 0;
       const MethodId method = superseded ? MethodOf(profile.nodes[parent].ref)
                                          : methods[Below(static_cast<uint32_t>(methods.size()))];
-      const uint32_t index = profile.AddNode(PackMethod(type, method), parent);
+      const uint32_t caller = superseded ? parent : SiteOf(profile, parent, root, sites, metrics);
+      const uint32_t index = profile.AddNode(PackMethod(type, method), caller);
       Node& node = profile.nodes[index];
       for (uint32_t* count_of : {node.entries, node.exits})
         for (const int k : {0, 1}) count_of[k] = Below(8) == 0 ? ~Below(9) : Below(5);
@@ -244,20 +270,21 @@ TEST_F(MergeTest, RandomProfilesGiveTheSumsOfTheOracle) {
   const struct {
     const char* meta;
     size_t metrics;
-  } kinds[] = {{kTwoMetrics, 2}, {kSampled, 1}, {kCounted, 0}};
-  for (unsigned seed = 1; seed <= 24; ++seed) {
+  } kinds[] = {
+      {kTwoMetrics, 2}, {kSampled, 1}, {kCounted, 0}, {kSampledSites, 1}, {kCountedSites, 0}};
+  for (unsigned seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     RandomProfiles random(seed);
-    const auto& [meta, metrics] = kinds[seed % 3];
+    const auto& [meta, metrics] = kinds[seed % 5];
     const MergeThreads ways[] = {MergeThreads::kByName, MergeThreads::kKeep, MergeThreads::kMerge};
     options_ = {};
-    options_.threads = ways[seed / 3 % 3];
+    options_.threads = ways[seed / 5 % 3];
     for (unsigned n = 0; n < 1 + seed % 7; ++n) {
       SyntheticProfile profile = random.Next(meta, metrics);
       Input(profile);
     }
     MergeAll();
-    CheckAgainstOracle(meta == kSampled);
+    CheckAgainstOracle(meta == kSampled || meta == kSampledSites);
     fs::remove_all(options_.output);
     for (const std::string& input : options_.inputs) fs::remove_all(input);
   }

@@ -60,7 +60,9 @@ class SyntheticProfile {
     Timeline& timeline = timelines_[thread];
     Attribute(timeline, delta, extra_delta);
     Trace(thread, PackMethod(type, method), false, delta);
-    const uint32_t child = ChildOf(timeline.stack.back(), PackMethod(type, method));
+    uint32_t caller = timeline.stack.back();
+    if (site != kRootMethod) caller = ChildOf(caller, PackMethod(FrameKind::kSite, site));
+    const uint32_t child = ChildOf(caller, PackMethod(type, method));
     ++nodes[child].entries[static_cast<size_t>(timeline.previous)];
     timeline.previous = EventKind::kEntry;
     timeline.stack.push_back(child);
@@ -120,6 +122,7 @@ class SyntheticProfile {
   std::string methods;
   std::string trace;  // whole blocks
   bool with_trace = false;
+  MethodId site = kRootMethod;  // where the running method makes its next calls, if it is known
   std::string calibration;
   std::string meta =
       R"({"format":1,"jprof":"0.1.0","mode":"callflow","pid":42,"command":["java","Demo"],"cwd":"/tmp",

@@ -101,7 +101,7 @@ TEST_F(ProfilePlaceTest, TheUsersFilesInACombinedProfileAreKept) {
   };
   fs::create_directory("both");
   MakeProfile("both/counted");
-  for (const char* name : {"sampled-", "sampled-1.7", "counted-2", "other"}) {
+  for (const char* name : {"sampled-", "sampled-1.7", "counted-", "counted-x", "other"}) {
     MakeProfile(fs::path("both") / name);
     refused(name, name);
   }

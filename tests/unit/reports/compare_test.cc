@@ -439,5 +439,20 @@ TEST(ComparableName, LosesWhatIsNumberedAnew) {
   EXPECT_EQ(of("vmlinux", profile::kMethodKernel), "");
 }
 
+TEST(ComparableName, OfSeveralBuildsLosesTheNumbersOfLambdas) {
+  const auto of = [](const std::string& method, model::Builds builds) {
+    return model::ComparableName({"a/B", method, "()V", 0}, "a/B." + method + "()V", builds);
+  };
+  for (const auto& [method, unnumbered] : {std::pair{"lambda$main$3", "lambda$main$"},
+                                           {"$anonfun$run$12", "$anonfun$run$"},
+                                           {"run$lambda$0", "run$lambda$"},
+                                           {"lambda$main$", "lambda$main$"},
+                                           {"access$001", "access$001"},
+                                           {"lambda$a$b", "lambda$a$b"}}) {
+    EXPECT_EQ(of(method, model::Builds::kSeveral), std::string("a/B.") + unnumbered + "()V");
+    EXPECT_EQ(of(method, model::Builds::kOne), std::string("a/B.") + method + "()V");
+  }
+}
+
 }  // namespace
 }  // namespace jprof::reports

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "tests/unit/reports/combined_profile.h"
+#include "tests/unit/reports/lines_profile.h"
 #include "tests/unit/reports/lock_profile.h"
 #include "tests/unit/reports/merged_profile.h"
 #include "tests/unit/reports/sampled_profile.h"
@@ -90,6 +91,13 @@ Names PrintedColumns(const Report& report) {
   if (objects.result && format == Format::kText)
     names.merge(NamesOf(HeadingOf(objects.text, format)));
   if (report.name == std::string("log-rt")) names.merge(OfACountedRun(directory));
+  if (report.name == std::string("lines")) {
+    for (profile::SyntheticProfile made : {profile::CountedLines(), profile::SampledLines()}) {
+      made.Write(directory);
+      names.merge(NamesOf(HeadingOf(Print(report.name, directory, options).text, format)));
+      fs::remove_all(directory);
+    }
+  }
   if (merged.result && format == Format::kText)
     names.merge(NamesOf(HeadingOf(merged.text, format)));
   if (callflow.result) names.merge(NamesOf(HeadingOf(callflow.text, format)));
@@ -112,11 +120,9 @@ TEST(ReportList, TheListedColumnsAreThePrintedOnes) {
 
 TEST(ReportList, EveryKindOfInputHasAPageAndAReportThatIsPrintedWithoutAName) {
   using enum model::InputKind;
-  const std::map<model::InputKind, std::string> names = {{kProfile, "log-rt"},
-                                                         {kCombined, "combined"},
-                                                         {kTicks, "tprof"},
-                                                         {kTrace, "arc"},
-                                                         {kEvents, "timeline"}};
+  const std::map<model::InputKind, std::string> names = {
+      {kProfile, "log-rt"}, {kCombined, "combined"}, {kTicks, "tprof"},
+      {kTrace, "arc"},      {kEvents, "timeline"},   {kScale, "scale"}};
   for (const auto& [kind, name] : names) {
     EXPECT_EQ(DefaultReport(kind).name, name);
     EXPECT_NE(DefaultReport(kind).print, nullptr);

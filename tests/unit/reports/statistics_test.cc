@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <random>
 
@@ -99,6 +100,37 @@ TEST(Statistics, RankCorrelationIsWhatTheDefinitionSays) {
   EXPECT_NEAR(model::RankCorrelation({1, 2, 3}, {9, 5, 1}), -1, 1e-12);
   EXPECT_TRUE(std::isnan(model::RankCorrelation({1, 2}, {1, 2})));
   EXPECT_TRUE(std::isnan(model::RankCorrelation({1, 1, 1}, {1, 2, 3})));
+}
+
+TEST(Statistics, RelativeChangesOfExactValuesAreExact) {
+  const auto change = [](double a, double b) {
+    return model::RelativeChange({a, a, a}, {b, b, b});
+  };
+  for (const auto& [a, b, expected] :
+       {std::array{100.0, 100.0, 0.0}, std::array{100.0, 105.0, 0.05},
+        std::array{3e15, 3e15 + 1, 1 / 3e15}, std::array{100.0, 0.0, -1.0},
+        std::array{0.0, 0.0, 0.0}}) {
+    const model::Estimate found = change(a, b);
+    EXPECT_NEAR(found.value, expected, 1e-15) << a << " " << b;
+    EXPECT_NEAR(found.low, expected, 1e-15) << a << " " << b;
+    EXPECT_NEAR(found.high, expected, 1e-15) << a << " " << b;
+  }
+  EXPECT_TRUE(std::isinf(change(0, 5).low));
+}
+
+TEST(Statistics, RelativeChangesHoldTheTruth) {
+  std::mt19937 random(11);
+  for (const auto& [before, after] :
+       {std::pair{200, 200}, std::pair{400, 300}, std::pair{50, 80}}) {
+    std::poisson_distribution<int> a(before), b(after);
+    const double truth = static_cast<double>(after) / before - 1;
+    const double held = Covered([&] {
+      return model::RelativeChange(model::Poisson(a(random)), model::Poisson(b(random)))
+          .Holds(truth);
+    });
+    EXPECT_GT(held, 0.92) << truth;
+    EXPECT_LT(held, 0.98) << truth;
+  }
 }
 
 }  // namespace

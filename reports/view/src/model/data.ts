@@ -110,7 +110,7 @@ export interface HeapInfo {
 
 export interface Header {
   title: string;
-  kind: "tree" | "combined" | "compare" | "tprof" | "heap" | "timeline" | "optimize";
+  kind: "tree" | "combined" | "compare" | "tprof" | "heap" | "timeline" | "optimize" | "scale";
   facts: [string, string][];
   losses: string[];
   notes: string[];
@@ -124,8 +124,10 @@ export interface Header {
   timeline?: TimelineInfo;
   heap?: HeapInfo;
   locks?: Section;   // JSON: model/locks.ts
+  lines?: Section;   // JSON: model/lines.ts
   stretches?: StretchesInfo;
   optimized?: Section;   // JSON: model/optimized.ts
+  scale?: Section;       // JSON: model/scaled.ts
 }
 
 const MAGIC = 0x3156504a;  // 'J','P','V','1'

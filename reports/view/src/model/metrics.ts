@@ -34,6 +34,15 @@ function isIndependent(metric: MetricInfo): boolean {
   return !metric.calibrated && (metric.kind !== "time" || metric.period !== undefined);
 }
 
+/** Returns the unit as values have it behind them: numbers of what is counted have none. */
+export function shownUnit({ unit }: MetricInfo): string {
+  return /^(samples|calls|count|events)?$/.test(unit) ? "" : unit;
+}
+/** Returns whether values are whole numbers. */
+export function isWhole({ kind }: MetricInfo): boolean {
+  return kind === "samples" || kind === "count";
+}
+
 /** Reads a tree with the columns of all quantities. Trees of a comparison have the same rows. */
 export function readTree(file: DataFile): { tree: Tree; quantities: ProfileQuantity[] } {
   const { header } = file;
@@ -56,8 +65,7 @@ export function readTree(file: DataFile): { tree: Tree; quantities: ProfileQuant
       const number = quantities.length;
       quantities.push(withRuns({
         name: metric.name, label: label(metric.name), side, metric,
-        unit: /^(samples|calls|count|events)?$/.test(metric.unit) ? "" : metric.unit,
-        whole: metric.kind === "samples" || metric.kind === "count",
+        unit: shownUnit(metric), whole: isWhole(metric),
         independent: isIndependent(metric),
         ...(metric.one_sample === undefined ? {} : { oneSample: metric.one_sample }),
       }, metric.between_runs, () => tree.total(number)));

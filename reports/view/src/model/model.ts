@@ -12,9 +12,11 @@ import {
 } from "./metrics.js";
 import { formatPercent, formatValue } from "./format.js";
 import { readGroups, withLabel, type Groups } from "./heap.js";
+import { readLines, type Lines } from "./lines.js";
 import { readLocks, type Locks } from "./locks.js";
 import { learnFrameKinds, Names, type Parts } from "./names.js";
 import { readOptimized, type Program } from "./optimized.js";
+import { readScaled, type Scaled } from "./scaled.js";
 import { mappingOf, regrouped, type Mapping, type Regrouped } from "./regroup.js";
 import { search, type Matches } from "./search.js";
 import { Stretches } from "./stretches.js";
@@ -42,7 +44,9 @@ export class Model {
   readonly base: Tree;
   readonly groups: Groups[];   // of a heap dump
   readonly locks: Locks | null;
+  readonly lines: Lines | null;
   readonly programs: Program[] | null;   // of jprof optimize
+  readonly scaled: Scaled | null;        // of jprof scale
   readonly words: Words;
   readonly problems: Problems = { search: "", filter: "", metrics: [] };
   private readonly allThreads: number;
@@ -56,7 +60,9 @@ export class Model {
     this.names.learn(this.base);
     this.groups = (this.header.heap?.groups ?? []).map((info) => readGroups(file, info));
     this.locks = readLocks(file);
+    this.lines = readLines(file);
     this.programs = readOptimized(file);
+    this.scaled = readScaled(file, this.names);
     this.words = wordsOf(this.header.kind);
     const classes = this.groups.find(({ by }) => by === "class");
     if (classes) this.names.learnClasses(classes.names);

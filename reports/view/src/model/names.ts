@@ -211,6 +211,12 @@ export class Names {
   add(text: string): number {
     return this.texts.push(text) - 1;
   }
+  /** Adds the JVM's name of a method. Returns its index. */
+  addMethod(text: string): number {
+    const added = this.add(text);
+    this.letters[added] = JAVA_LETTERS.charCodeAt(0);
+    return added;
+  }
 }
 
 /** Explains the letters of rows. The data explain those of frames. */

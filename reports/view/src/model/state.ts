@@ -4,7 +4,7 @@ import type { NameForm } from "./names.js";
 
 /** All tabs, from left to right. A page has those that tabs/tabs.ts lists for its data. */
 export const VIEWS = ["treemap", "locks", "flame", "tree", "classes", "groups", "suspects", "methods",
-                      "contexts", "plot", "time", "timeline", "directives"] as const;
+                      "contexts", "plot", "time", "timeline", "growth", "directives"] as const;
 export type ViewName = typeof VIEWS[number];
 
 export interface State {

@@ -8,6 +8,7 @@ import { ClassesView } from "./view_classes.js";
 import { ContextsView } from "./view_contexts.js";
 import { DirectivesView } from "./view_directives.js";
 import { FlameView } from "./view_flame.js";
+import { GrowthView } from "./view_growth.js";
 import { GroupsView } from "./view_groups.js";
 import { LocksView } from "./view_locks.js";
 import { MethodsView } from "./view_methods.js";
@@ -24,7 +25,7 @@ interface Tab {
 }
 
 const isHeap = ({ header }: Model) => header.heap !== undefined;
-const hasTree = ({ header: { kind } }: Model) => kind !== "timeline" && kind !== "optimize";
+const hasTree = ({ header: { kind } }: Model) => !["timeline", "optimize", "scale"].includes(kind);
 const hasCalls = (model: Model) => hasTree(model) && !isHeap(model);
 const hasObjects = ({ locks, base }: Model) => locks === null && base.type.includes(CLASS);
 
@@ -41,5 +42,6 @@ export const TABS: Record<ViewName, Tab> = {
   plot: { make: PlotView, isIn: hasCalls },
   time: { make: TimeView, isIn: ({ header }) => header.timeline !== undefined },
   timeline: { make: TimelineView, isIn: ({ header }) => header.stretches !== undefined },
+  growth: { make: GrowthView, isIn: ({ scaled }) => scaled !== null },
   directives: { make: DirectivesView, isIn: ({ programs }) => programs !== null },
 };

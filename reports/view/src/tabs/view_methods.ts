@@ -3,6 +3,7 @@
 import { sortAfterClick, sortIds, valueColumns, widthOf, type ValueColumn } from "../columns.js";
 import { button, el } from "../dom.js";
 import { formatPercent, formatValue } from "../model/format.js";
+import { LINE_MEANINGS, linesTable } from "../lines_table.js";
 import { edges, type Edge, type MethodTable } from "../model/methods.js";
 import { menuButton, openMenu } from "../menu.js";
 import { Table } from "../table.js";
@@ -25,6 +26,7 @@ export class MethodsView implements View {
       open: () => context.store.set({ view: "contexts" }),
       menu: (entry, event) => openMenu(context, event, this.methods.ids[entry]!),
     });
+    this.side.classList.toggle("lined", context.model.lines !== null);
     host.append(el("div", { class: "tools" }, this.note),
                 el("div", { class: "split" }, this.table.element, this.side));
   }
@@ -34,11 +36,12 @@ export class MethodsView implements View {
   }
 
   legend(): Legend {
+    const { lines } = this.context.model;
     return {
       about: ["Each row is a method, summed over its calling contexts. In cumulative values, the "
         + "outermost call of a recursion counts. On the right are the callers and callees of the "
         + "selected method; Enter or a double click shows its contexts."],
-      columns: this.table.meanings, colours: [],
+      columns: [...this.table.meanings, ...(lines ? LINE_MEANINGS : [])], colours: [],
     };
   }
 
@@ -131,6 +134,7 @@ export class MethodsView implements View {
          button("Flame graph", "Callers above, callees below", () => show("sandwich")),
          button("Contexts", "Its calling contexts", () => store.set({ view: "contexts" })),
          menuButton(this.context, method)),
+      ...(model.lines ? [linesTable(this.context, model.lines, method)] : []),
       this.edgeTable("Callers", edgesOf("callers")), this.edgeTable("Callees", edgesOf("callees")));
   }
 

@@ -38,9 +38,10 @@ public final class JprofCounter {
     private static final int MORE = 32, TABLE = (1 << 28) - 1, TABLE_SHIFT = 28;
     private static final int NODE = 64, NODE_SHIFT = 6;
     static final int INDEX_BITS = REGION_SHIFT - NODE_SHIFT; // of the number of a node
-    private static final int TYPE = 10 << 28, CLASS = 12 << 28;
+    private static final int TYPE = 10 << 28, CLASS = 12 << 28, SITE = 7 << 28;
     private static final int COUNT = 8;
     private static final int CHILD = 8;
+    private static final int MISSES = 4; // of a table
     private static final int HASH = 0x9e3779b1, HASH_SHIFT = 16;
 
     // The place of the recording's node 0, where its region begins. As a thread's current node it
@@ -131,6 +132,36 @@ public final class JprofCounter {
     @ForceInline
     public static void askedBox(long value, int id) {
         if (value != (byte) value) asked(id);
+    }
+
+    /** The node of the method that has just been entered. */
+    @ForceInline
+    public static long current() {
+        long thread = MEMORY.getLong(Thread.currentThread(), VM_THREAD);
+        if (HAS_CARRIERS && thread == 0) {
+            thread = MEMORY.getLong(Thread.currentCarrierThread(), VM_THREAD);
+        }
+        return MEMORY.getLong(null, thread + CURRENT);
+    }
+
+    /**
+     * The method with this node is about to call another one at a site. What it calls is below the
+     * site's node, which stays current until the method's next call or its end.
+     */
+    @ForceInline
+    public static void site(long own, int id) {
+        int slot = id & 7; // slotOf, slot
+        int child = MEMORY.getInt(null, own + (EMPTY + (16 + (slot << 2) + (slot + 6 >> 3 << 4))));
+        long node = (child & 0xffffffffL) << NODE_SHIFT;
+        if (MEMORY.getInt(null, node + EMPTY) != SITE + id) {
+            siteOther(own, id);
+            return;
+        }
+        long thread = MEMORY.getLong(Thread.currentThread(), VM_THREAD);
+        if (HAS_CARRIERS && thread == 0) {
+            thread = MEMORY.getLong(Thread.currentCarrierThread(), VM_THREAD);
+        }
+        MEMORY.putLong(null, thread + CURRENT, node);
     }
 
     /** A virtual thread has been mounted or unmounted, or the first one can be made from now on. */
@@ -298,6 +329,29 @@ public final class JprofCounter {
         MEMORY.putLong(null, node + (EMPTY + COUNT), count + number);
     }
 
+    // The site is not in its own slot, or the method is not of this recording.
+    @DontInline
+    private static void siteOther(long own, int id) {
+        long begin = region;
+        if (!isOf(begin, own) || own == begin) { // not recorded
+            return;
+        }
+        long child = find(begin, own, SITE, id);
+        if (child == 0) {
+            child = addSite(own, id);
+            if (child == 0) {
+                return;
+            }
+        } else {
+            // A site has no count, so the table has that of such calls. Frequent sites get the slot.
+            long table = begin + EMPTY + ((long) (MEMORY.getInt(null, own + (EMPTY + MORE)) & TABLE) << NODE_SHIFT);
+            int misses = MEMORY.getInt(null, table + MISSES);
+            MEMORY.putInt(null, table + MISSES, misses + 1);
+            if ((misses & 7) == 0) MEMORY.putInt(null, own + (EMPTY + slotOf(id)), (int) child);
+        }
+        MEMORY.putLong(null, vmThread() + CURRENT, child << NODE_SHIFT);
+    }
+
     // Whether this VM has virtual threads, and so Thread.currentCarrierThread, and may have made
     // some already.
     private static native boolean hasCarriers();
@@ -321,6 +375,9 @@ public final class JprofCounter {
 
     // Adds a class of objects in the same way.
     private static native long addClass(long parent, int id);
+
+    // Adds a site in the same way; without space, the parent stands for it.
+    private static native long addSite(long parent, int id);
 
     // What add() has returned for children without space; 0: the recording has ended.
     private static native long overflow(long parent);

@@ -11,8 +11,8 @@
 #include <system_error>
 #include <vector>
 
-#include "cli/commands/trace_report.h"
 #include "cli/events/recording_info.h"
+#include "cli/report/report_arguments.h"
 #include "cli/shared/choices.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/pager.h"
@@ -22,6 +22,7 @@
 #include "cli/shared/view_output.h"
 #include "common/shell_word.h"
 #include "model/combined/refit.h"
+#include "reports/lines/source_files.h"
 #include "reports/report_list.h"
 #include "reports/ticks/tprof.h"
 
@@ -30,20 +31,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct ReportArguments {
-  std::optional<CommandLine> line;  // knows which options are given
-  std::string report;               // if empty, scs of a sampled profile, else log-rt
-  std::string directory;
-  std::string format = "text";
-  std::string threads = "separate";
-  std::string sort;
-  TextChoice text;
-  std::string out;  // of html
-  TableChoice table;
-  std::string refit;  // empty, kRefitToOwn, or directories separated by commas
-  reports::Options options;
-};
-
 // Returns the report of that name.
 Result<const reports::Report*> ChooseReport(std::string_view name) {
   std::vector<std::string_view> names;
@@ -51,33 +38,6 @@ Result<const reports::Report*> ChooseReport(std::string_view name) {
   const Result<size_t> report = Choose("report", name, names);
   if (!report) return std::unexpected(report.error());
   return &reports::Reports()[*report];
-}
-
-// Parses the value of --sort. Without it each report has its own order.
-Result<std::optional<model::Sort>> ChooseSort(std::string_view word) {
-  if (word.empty()) return std::nullopt;
-  if (word == "samples") word = "base";
-  const Result<size_t> sort = Choose("--sort", word, {"first", "base", "calls"});
-  if (!sort) return std::unexpected(sort.error());
-  return static_cast<model::Sort>(*sort);
-}
-
-// Sets the options that are one of several choices. Errors name the nearest choice.
-Result<void> SetOptions(ReportArguments& arguments) {
-  const Result<reports::Format> format = ChooseFormat(arguments.format, reports::kAllFormats);
-  if (!format) return std::unexpected(format.error());
-  const Result<size_t> threads = Choose("--threads", arguments.threads, {"separate", "merged"});
-  if (!threads) return std::unexpected(threads.error());
-  const Result<std::optional<model::Sort>> sort = ChooseSort(arguments.sort);
-  if (!sort) return std::unexpected(sort.error());
-  const Result<model::NameForm> names = arguments.text.Form();
-  if (!names) return std::unexpected(names.error());
-  arguments.options.names = *names;
-  arguments.options.format = *format;
-  arguments.options.merged = *threads == 1;
-  arguments.options.separate = arguments.line->IsGiven("--threads");
-  arguments.options.sort = *sort;
-  return {};
 }
 
 // Returns the names of the reports that have an option.
@@ -188,7 +148,8 @@ Result<model::Input> OpenFor(const reports::Report* report, model::InputKind kin
                              const ReportArguments& arguments) {
   using enum model::InputKind;
   const bool is_open = report == nullptr;  // which report it is
-  if ((is_open || report->Prints(kProfile)) && (kind == kProfile || kind == kCombined)) {
+  const bool of_counted = kind == kCombined && !is_open && !report->Prints(kCombined);
+  if ((is_open || report->Prints(kProfile)) && (kind == kProfile || of_counted)) {
     auto source = OpenReported(kind, arguments);
     if (!source) return std::unexpected(source.error());
     return *std::move(source);
@@ -210,6 +171,27 @@ Result<void> CheckOrder(const ReportArguments& arguments) {
   return opened ? Result<void>() : std::unexpected(opened.error());
 }
 
+// Takes the method and the profile of a report of a method, each of which may be left out.
+Result<void> TakeMethod(const reports::Report& report, ReportArguments& arguments) {
+  std::error_code error;
+  if (!report.is_of_method) {
+    if (arguments.third.empty()) return {};
+    return WrongUse("report {} prints one profile, not {} and {}", report.name,
+                    profile::CleanText(arguments.directory), profile::CleanText(arguments.third));
+  }
+  const bool is_profile =
+      fs::is_directory(arguments.directory, error) || arguments.directory.ends_with(".jprof");
+  if (!arguments.third.empty() || !is_profile) {
+    arguments.options.method =
+        std::exchange(arguments.directory, std::exchange(arguments.third, ""));
+  }
+  if (arguments.source_path.empty()) return {};
+  auto path = reports::ParseSourcePath(arguments.source_path);
+  if (!path) return std::unexpected(path.error());
+  arguments.options.source_path = *std::move(path);
+  return {};
+}
+
 // Returns the report that is named, or null if none is. Fails if it does not exist or lacks an
 // option. A directory may stand in its place (jprof report app.jprof).
 Result<const reports::Report*> TakeNamed(ReportArguments& arguments) {
@@ -221,6 +203,7 @@ Result<const reports::Report*> TakeNamed(ReportArguments& arguments) {
   const auto report = ChooseReport(arguments.report);
   if (!report) return report;
   if (auto used = CheckUse(**report, arguments); !used) return std::unexpected(used.error());
+  if (auto taken = TakeMethod(**report, arguments); !taken) return std::unexpected(taken.error());
   return report;
 }
 
@@ -237,7 +220,7 @@ Result<void> TakeNewest(const reports::Report* report, ReportArguments& argument
 }
 
 Result<void> Run(ReportArguments arguments) {
-  if (auto set = SetOptions(arguments); !set) return set;
+  if (auto set = SetChoices(arguments); !set) return set;
   const auto named = TakeNamed(arguments);
   if (!named) return std::unexpected(named.error());
   if (auto taken = TakeNewest(*named, arguments); !taken) return taken;
@@ -266,85 +249,16 @@ Result<void> Run(ReportArguments arguments) {
   return printed;
 }
 
-// Returns "log-rt|methods|...", for help and completion.
-std::string ReportNames() {
-  const auto names = reports::Reports() | std::views::transform(&reports::Report::name);
-  return fmt::format("{}", fmt::join(names, "|"));
-}
-
-std::string AllFormatNames() {
-  const auto name = [](reports::Format format) { return reports::EntryOf(format).name; };
-  return fmt::format("{}", fmt::join(reports::kAllFormats | std::views::transform(name), "|"));
-}
-
 }  // namespace
 
-Action ReportCommand(CommandLine line, const Command&) {
+Action ReportCommand(CommandLine line, const Command& command) {
   auto arguments = std::make_shared<ReportArguments>();
-  arguments->line.emplace(line);
-  std::string list = "Reports:\n";
-  for (const reports::Report& report : reports::Reports())
-    list += fmt::format("  {:<9} {}\n", report.name, report.help);
-  line.Footer(
-      list +
-      "\nExamples:\n"
-      "  jprof report                                        the newest result here\n"
-      "  jprof report app.jprof                              the report that suits this result\n"
-      "  jprof report app.jprof --min-percent 5              only what takes 5 % or more, with all "
-      "it calls\n"
-      "  jprof report methods app.jprof                      the hottest methods\n"
-      "  jprof report log-rt app.jprof                       the tree of all calls\n"
-      "  jprof report log-rt --raw app.jprof                 as measured, and what was subtracted\n"
-      "  jprof report arc app.itrace --top 20                functions of a trace of jprof itrace\n"
-      "  jprof report arc app.itrace --listing --function work    its instructions, with counts\n"
-      "  jprof report log-jlm --contexts app.jprof           locks, with who waits for whom\n"
-      "  jprof report html app.jprof -o app.html             flame graph and tables for a browser\n"
-      "  jprof report scs --format collapsed app.jprof       stacks for flame-graph tools\n"
-      "  jprof report log-rt --format json app.jprof | jq .  for programs "
-      "(docs/PROFILE_FORMAT.md)");
-  reports::Options& options = arguments->options;
-  line.Option(
-      "report", arguments->report, ReportNames(),
-      "The report (default: log-rt; scs for a sampled profile, log-jlm for one of locks, combined "
-      "for a combined one)");
-  line.Option("profile", arguments->directory, "PROFILE",
-              "The profile's directory; the newest *.jprof here if left out");
-  line.Option("--format", arguments->format, AllFormatNames(),
-              "The format (default text); not every report has all");
-  line.Option("--threads", arguments->threads, "separate|merged",
-              "separate, or merged: all threads as one tree (default: separate, but text shows "
-              "those of a thread pool as one)");
-  line.Option("--sort", arguments->sort, "first|base|calls",
-              "Sort siblings by base (the own value; also: samples), calls, or first (first call); "
-              "default of text: the largest with all below first");
-  line.Option("--min-percent", options.min_percent, "N",
-              "Show what is N % of the whole or more; text shows the rest where it adds up to that")
-      .Between(0.0, 100.0);
-  line.Option("--depth", options.depth, "N", "Show N levels; the rest is one row");
-  line.Flag("--all", options.all, "Show every row; by default text shows what fits a screen")
-      .Excludes("--min-percent")
-      .Excludes("--depth");
-  line.Flag("--legend", options.legends, "Explain the columns below the table");
-  AddTextOptions(line, arguments->text);
-  line.Option("--metric", options.metric, "NAME",
-              "Only this metric or event, with its number of samples");
-  line.Flag("--cumulative", options.cumulative,
-            "Add the inclusive value of each row to CSV and JSON; text always has it");
-  line.Flag("--raw", options.raw, "Show RAW, ADJUST, SELF and ERROR side by side");
-  AddArcOptions(line, options);
-  AddPathOptions(line, options);
-  line.Flag("--contexts", options.contexts,
-            "Show who takes each lock, who waits for it, and who has it then");
-  line.Flag("--static-letters", options.static_letters,
-            "Print lower-case type letters for static methods");
-  line.Option("-o,--out", arguments->out, "FILE",
-              "The file of report html (default: NAME.html; - is stdout)");
-  AddTableOptions(line, arguments->table);
-  line.Flag("--refit", arguments->refit,
-            "Refit the calibration table to samples of the same program: those of the combined "
-            "profile, or of these profiles (--refit=SAMPLED,SAMPLED...)")
-      .Excludes("--uncalibrated");
-  return [arguments] { return StatusOf(Run(*arguments)); };
+  DeclareReportOptions(line, *arguments);
+  return [arguments, &command] {
+    if (!command.empty())
+      return StatusOf(WrongUse("report runs no command: leave out -- and what follows it"));
+    return StatusOf(Run(*arguments));
+  };
 }
 
 }  // namespace jprof::cli
