@@ -70,7 +70,6 @@ def cases_of(program, jdk, focus):
         for mode in jvms.MODES:
             yield Case(program, jdk, mode, WOVEN)
             yield Case(program, jdk, mode, SITES)
-        yield Case(program, jdk, "tiered", SITES + ",fold_recursion")
     yield Case(program, jdk, "tiered", "calltree")
     yield Case(program, jdk, "tiered", "callflow,fold_recursion")
     yield Case(program, jdk, "int", "calltree,fold_recursion")
@@ -209,7 +208,7 @@ class Runner:
             expected = self.counted_by_woven(case, expected)
         folded = "fold_recursion" in case.agent
         kinds = ("calls", "thread") if folded else ("calls", "thread", "path")
-        sites = ("site",) if case.agent.startswith(SITES) and not folded else ()
+        sites = ("site",) if case.agent.startswith(SITES) else ()
         allow = case.program.allow
 
         raw = raw_profile.RawProfile(directory)
