@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Tests `jprof scale`: with a shell script as `java`, whose profiles are made up, and with kernels
-whose calls grow by known laws (skipped without a JDK).
+whose calls grow by known laws (skipped without a JDK, and with sanitizers).
 
   scale.py JPROF
 """
@@ -269,6 +269,8 @@ class Kernels(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
+        if "JPROF_SANITIZED" in os.environ:
+            raise unittest.SkipTest("no JVM can load the agent with sanitizers")
         jdks = [jdk for jdk in jvms.find_jdks() if jdk.major >= 17]
         if not jdks:
             raise unittest.SkipTest("no JDK")
