@@ -22,7 +22,6 @@
 namespace jprof::cli {
 namespace {
 
-constexpr uint64_t kDefaultRate = 1000;
 constexpr char kComparedRuns[] = "3";  // by default; two would not show most calls that vary
 
 struct ProfileArguments {
@@ -156,7 +155,6 @@ Action ProfileCommand(CommandLine line, const Command& command) {
   line.AllowOthers();  // CheckCommand reports the first unknown argument
   auto arguments = std::make_shared<ProfileArguments>();
   TypedOptions& typed = arguments->request.typed;
-  typed.options.rate = kDefaultRate;
   line.Option("--runs", arguments->request.runs, "N|auto",
               fmt::format("how many runs are sampled, from 1 to {} (default 2): more runs make "
                           "times more exact; auto: one run that is counted and sampled and, if "
@@ -178,14 +176,8 @@ Action ProfileCommand(CommandLine line, const Command& command) {
                       kDefaultCondition))
       .Excludes("--save");
   AddGateOptions(line, arguments->gate);
-  AddOption(line, "--rate", typed,
-            fmt::format("samples per second of a thread's CPU time (default {})", kDefaultRate));
   AddOption(line, "--metrics", typed, "with --counted callflow: metrics to measure (default time)");
-  AddOption(line, "--tree-memory", typed);
-  AddOption(line, "--children", typed,
-            "which JVMs of the command to record: no, first or all; the report is about the one "
-            "that used the most CPU time (default: no for java, else all)");
-  AddCommandOptions(line, typed);
+  AddOptionsOfRuns(line, typed);
   return [line, arguments, &command] { return Profile(line, *arguments, command); };
 }
 

@@ -24,7 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kDefaultRate = 1000;
 constexpr char kHtml[] = "--html";
 
 struct ScaleArguments {
@@ -146,7 +145,6 @@ Action ScaleCommand(CommandLine line, const Command& command) {
   request.runs = "1";
   request.least_runs = 0;
   TypedOptions& typed = request.typed;
-  typed.options.rate = kDefaultRate;
   line.Option("DIR", arguments->result, "DIR",
               "A result of jprof scale, to print its report again instead of running a program");
   line.Option("--sizes", arguments->sizes, "LIST",
@@ -158,13 +156,7 @@ Action ScaleCommand(CommandLine line, const Command& command) {
                           record::kMostSampledRuns));
   AddOption(line, "-o,--out", typed);
   line.Option(kHtml, arguments->html, "FILE", "also write a page with plots to this file");
-  AddOption(line, "--rate", typed,
-            fmt::format("samples per second of a thread's CPU time (default {})", kDefaultRate));
-  AddOption(line, "--tree-memory", typed);
-  AddOption(line, "--children", typed,
-            "which JVMs of the command to record: no, first or all; the report is about the one "
-            "that used the most CPU time (default: no for java, else all)");
-  AddCommandOptions(line, typed);
+  AddOptionsOfRuns(line, typed);
   return [line, arguments, &command] { return Scale(line, *arguments, command); };
 }
 

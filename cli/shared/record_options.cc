@@ -65,6 +65,17 @@ void AddOption(CommandLine line, std::string_view flag, TypedOptions& typed, std
   AddFlag(line, *option, typed, help.empty() ? options::HelpOf(*option) : help);
 }
 
+void AddOptionsOfRuns(CommandLine line, TypedOptions& typed) {
+  typed.options.rate = kRateOfRuns;
+  AddOption(line, "--rate", typed,
+            fmt::format("samples per second of a thread's CPU time (default {})", kRateOfRuns));
+  AddOption(line, "--tree-memory", typed);
+  AddOption(line, "--children", typed,
+            "which JVMs of the command to record: no, first or all; the report is about the one "
+            "that used the most CPU time (default: no for java, else all)");
+  AddCommandOptions(line, typed);
+}
+
 void AddCommandOptions(CommandLine line, TypedOptions& typed) {
   line.Group(CommandLine::kOptions);
   line.Flag("--force", typed.force,

@@ -21,6 +21,13 @@ void AddOptions(CommandLine line, TypedOptions& typed);
 // replaces that of the table unless it is empty.
 void AddOption(CommandLine line, std::string_view flag, TypedOptions& typed, std::string help = "");
 
+inline constexpr uint64_t kRateOfRuns = 1000;  // samples per second
+
+// Declares the options of a command that makes several recordings of a program and reports of one
+// JVM: --rate, whose default is kRateOfRuns, --tree-memory, --children, and those of
+// AddCommandOptions.
+void AddOptionsOfRuns(CommandLine line, TypedOptions& typed);
+
 // Declares --force and --agent, which are options of the command and not of the agent.
 void AddCommandOptions(CommandLine line, TypedOptions& typed);
 

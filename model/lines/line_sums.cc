@@ -65,9 +65,16 @@ class LineSums::Adder {
     return method;
   }
 
+  // Returns the place of a site, whose name is read once.
+  const SitePlace& PlaceAt(profile::MethodId site) {
+    const auto [known, is_new] = places_.try_emplace(IndexOf(site));
+    if (is_new) known->second = PlaceOfSite(forest_.names.Parts(site));
+    return known->second;
+  }
+
   // Returns the number of a method's line, which counts how often it is on the path.
   uint64_t LineKey(uint32_t method, profile::MethodId site) {
-    const SitePlace place = PlaceOfSite(forest_.names.Parts(site));
+    const SitePlace& place = PlaceAt(site);
     if (sums_.methods_[method].file.empty()) sums_.methods_[method].file = place.file;
     return uint64_t{method} << 32 | place.line;
   }
@@ -105,7 +112,7 @@ class LineSums::Adder {
     LineSum& line = LineOf(key);
     const bool is_inner = on_path_[key]++ > 0;
     if (with_values_ && !is_inner) line.all += all_[at];
-    const SitePlace place = PlaceOfSite(forest_.names.Parts(row.site));
+    const SitePlace& place = PlaceAt(row.site);
     const std::string_view callee = forest_.names.Of(row.method);
     auto call = std::ranges::find_if(line.called, [&](const CallAtLine& one) {
       return one.bytecode == place.bytecode && one.callee == callee;
@@ -144,8 +151,9 @@ class LineSums::Adder {
   const std::vector<Row>& rows_;
   const bool with_calls_, with_values_;
   std::vector<double> all_;
-  std::vector<std::vector<size_t>> own_sites_;  // of each row: places in Rows::sites
-  std::vector<uint32_t> method_of_;             // by id
+  std::vector<std::vector<size_t>> own_sites_;      // of each row: places in Rows::sites
+  std::vector<uint32_t> method_of_;                 // by id
+  std::unordered_map<uint32_t, SitePlace> places_;  // by id of the site
   std::unordered_map<uint64_t, uint32_t> on_path_;
   std::map<std::array<uint32_t, 3>, uint32_t> calls_on_path_;
 };

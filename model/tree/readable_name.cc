@@ -105,6 +105,13 @@ std::string_view WithoutSignature(std::string_view jvm) {
   return close != jvm.npos && IsType(jvm.substr(close + 1)) ? jvm.substr(0, open) : jvm;
 }
 
+MethodParts PartsOfMethod(std::string_view jvm) {
+  jvm = jvm.substr(0, jvm.find('('));
+  const size_t dot = jvm.rfind('.');
+  if (dot == jvm.npos) return {"", jvm};
+  return {jvm.substr(0, dot), jvm.substr(dot + 1)};
+}
+
 std::string ReadableMethod(std::string_view jvm) { return Readable(jvm, /*packages=*/true); }
 
 std::string MethodIn(NameForm form, std::string_view jvm) {

@@ -31,4 +31,13 @@ std::string ReadableMethod(std::string_view jvm);
 // Converts "pkg/Class.method(I[J)V" to "pkg/Class.method". Returns other text unchanged.
 std::string_view WithoutSignature(std::string_view jvm);
 
+// A name such as "pkg/Class.method(I)V", divided.
+struct MethodParts {
+  std::string_view class_name;
+  std::string_view name;  // without its descriptor
+};
+
+// Divides the name. What has no class is only a method.
+MethodParts PartsOfMethod(std::string_view jvm);
+
 }  // namespace jprof::model

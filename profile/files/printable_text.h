@@ -19,4 +19,19 @@ inline bool IsInsideCharacter(char byte) {
   return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
 }
 
+// Returns the first `most` bytes of the text, or fewer if a character would be cut.
+inline std::string_view BeginningOf(std::string_view text, size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && IsInsideCharacter(text[most])) --most;
+  return text.substr(0, most);
+}
+
+// Returns the last `most` bytes of the text, or fewer if a character would be cut.
+inline std::string_view EndOf(std::string_view text, size_t most) {
+  if (text.size() <= most) return text;
+  size_t begin = text.size() - most;
+  while (begin < text.size() && IsInsideCharacter(text[begin])) ++begin;
+  return text.substr(begin);
+}
+
 }  // namespace jprof::profile

@@ -13,10 +13,9 @@ namespace {
 // Copies text to a zero terminated field, but never cuts a character in the middle.
 template <size_t n>
 void SetName(std::string_view name, char (&field)[n]) {
-  size_t length = std::min(name.size(), n - 1);
-  while (length < name.size() && length > 0 && IsInsideCharacter(name[length])) --length;
+  const std::string_view kept = BeginningOf(name, n - 1);
   std::memset(field, 0, n);
-  std::memcpy(field, name.data(), length);
+  std::memcpy(field, kept.data(), kept.size());
 }
 
 // Limits the result, because damaged profiles may contain any number.

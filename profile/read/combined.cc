@@ -1,15 +1,13 @@
 #include "profile/read/combined.h"
 
-#include <fcntl.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 
-#include "common/errno_text.h"
-#include "common/fd.h"
 #include "profile/files/json_fields.h"
-#include "profile/read/reader_file.h"
+#include "profile/read/list_file.h"
 
 namespace jprof::profile {
 namespace {
@@ -17,7 +15,6 @@ namespace {
 using nlohmann::json;
 
 constexpr uint64_t kRunsFormat = 1;
-constexpr uint64_t kRunsLimit = 1 << 20;                        // bytes of runs.json
 constexpr const char* kRoles[] = {"counted", "sampled"};        // in the order of Run::Role
 constexpr const char* kOutputs[] = {"", "equal", "different"};  // in the order of Run::Output
 constexpr uint64_t kMostExitStatus = 255;
@@ -138,17 +135,9 @@ std::string ToJson(const CombinedMeta& meta) {
 
 CombinedMeta ParseCombined(std::string_view text, Damages& damages) {
   CombinedMeta meta;
-  const json root = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!root.is_object()) {
-    damages.Add("not a JSON object");
-    return meta;
-  }
+  const json root = ParseListFile(text, kRunsFormat, damages);
+  if (!root.is_object()) return meta;
   const JsonFields fields(root);
-  uint64_t format = 0;
-  fields.Read("format", format);
-  if (format != kRunsFormat)
-    damages.Add(
-        fmt::format("written in format {}, this jprof reads format {}", format, kRunsFormat));
   fields.Read("jprof", meta.jprof);
   fields.Read("start", meta.start);
   fields.Read("from", meta.from);
@@ -169,20 +158,13 @@ bool IsCombined(const std::filesystem::path& directory) {
 }
 
 Result<CombinedMeta> ReadCombined(const std::filesystem::path& directory) {
-  const Fd folder(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder) {
-    return WrongUse("{}: cannot be opened: {}; give the directory of a combined profile",
-                    directory.string(), ErrnoText());
-  }
-  const ReaderFile file(folder.get(), kRunsFile);
-  if (!file.exists()) {
-    return WrongUse(
-        "{}: not a combined profile (it has no readable file '{}'); make one with `jprof profile` "
-        "or `jprof combine`",
-        directory.string(), kRunsFile);
-  }
+  const auto text =
+      ReadListFile(directory, {.name = kRunsFile,
+                               .directory = "a combined profile",
+                               .make = "jprof profile -- CMD, or from profiles: jprof combine"});
+  if (!text) return std::unexpected(text.error());
   Damages damages;
-  CombinedMeta meta = ParseCombined(file.ReadAll(kRunsLimit), damages);
+  CombinedMeta meta = ParseCombined(*text, damages);
   if (damages.empty() && meta.runs.empty()) damages.Add("it names no run");
   if (damages.empty()) return meta;
   return Fail("{}: damaged: {}; make the combined profile again from its profiles: jprof combine",

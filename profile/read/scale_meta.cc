@@ -1,12 +1,9 @@
 #include "profile/read/scale_meta.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
-#include "common/errno_text.h"
-#include "common/fd.h"
 #include "profile/files/json_fields.h"
-#include "profile/read/reader_file.h"
+#include "profile/read/list_file.h"
 
 namespace jprof::profile {
 namespace {
@@ -14,7 +11,6 @@ namespace {
 using nlohmann::json;
 
 constexpr uint64_t kScaleFormat = 1;
-constexpr uint64_t kScaleLimit = 1 << 20;  // bytes of scale.json
 constexpr char kSizePrefix = 'n';
 
 void ParseSizes(const json& list, ScaleMeta& meta, Damages& damages) {
@@ -46,17 +42,9 @@ std::string ToJson(const ScaleMeta& meta) {
 
 ScaleMeta ParseScale(std::string_view text, Damages& damages) {
   ScaleMeta meta;
-  const json root = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!root.is_object()) {
-    damages.Add("not a JSON object");
-    return meta;
-  }
+  const json root = ParseListFile(text, kScaleFormat, damages);
+  if (!root.is_object()) return meta;
   const JsonFields fields(root);
-  uint64_t format = 0;
-  fields.Read("format", format);
-  if (format != kScaleFormat)
-    damages.Add(
-        fmt::format("written in format {}, this jprof reads format {}", format, kScaleFormat));
   fields.Read("jprof", meta.jprof);
   fields.Read("start", meta.start);
   meta.command = fields.Texts("command");
@@ -71,20 +59,13 @@ bool IsScale(const std::filesystem::path& directory) {
 }
 
 Result<ScaleMeta> ReadScale(const std::filesystem::path& directory) {
-  const Fd folder(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder) {
-    return WrongUse("{}: cannot be opened: {}; give the directory that jprof scale has made",
-                    directory.string(), ErrnoText());
-  }
-  const ReaderFile file(folder.get(), kScaleFile);
-  if (!file.exists()) {
-    return WrongUse(
-        "{}: not a result of jprof scale (it has no readable file '{}'); make one with: jprof "
-        "scale --sizes 1000,2000,4000,8000 -- CMD {{n}}",
-        directory.string(), kScaleFile);
-  }
+  const auto text =
+      ReadListFile(directory, {.name = kScaleFile,
+                               .directory = "a result of jprof scale",
+                               .make = "jprof scale --sizes 1000,2000,4000,8000 -- CMD {n}"});
+  if (!text) return std::unexpected(text.error());
   Damages damages;
-  ScaleMeta meta = ParseScale(file.ReadAll(kScaleLimit), damages);
+  ScaleMeta meta = ParseScale(*text, damages);
   if (damages.empty() && meta.sizes.empty()) damages.Add("it names no size");
   if (damages.empty()) return meta;
   return Fail("{}: damaged: {}; its sizes are combined profiles, which jprof report prints",

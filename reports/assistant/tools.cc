@@ -269,9 +269,8 @@ Result<Arguments> Checked(const Tool& tool, const json& given, const ProfileDoor
 std::string Cut(std::string text) {
   constexpr std::string_view kNote = "\n... cut: an answer has at most 32 KiB of text\n";
   if (text.size() <= kMostAnswer) return text;
-  size_t end = kMostAnswer - kNote.size();
-  while (end > 0 && profile::IsInsideCharacter(text[end])) --end;
-  return text.substr(0, end).append(kNote);
+  text.resize(profile::BeginningOf(text, kMostAnswer - kNote.size()).size());
+  return text.append(kNote);
 }
 
 // Prints the answer with as many rows as the limit of bytes allows, at most `limit`.

@@ -8,7 +8,6 @@
 #include "model/tree/program_rows.h"
 #include "profile/files/printable_text.h"
 #include "profile/read/losses.h"
-#include "reports/gate/method_name.h"
 
 namespace jprof::reports {
 namespace {
@@ -30,7 +29,7 @@ bool IsOfJvm(std::string_view thread) {
 }
 
 // Returns whether the VM calls the method to load, link or initialise a class of its own.
-bool IsLinking(const MethodParts& method) {
+bool IsLinking(const model::MethodParts& method) {
   return method.class_name == "java/lang/invoke/MethodHandleNatives" || method.name == "<clinit>" ||
          method.name == "loadClass" || method.name == "checkPackageAccess";
 }
@@ -259,7 +258,7 @@ class GateLoader {
     const model::JointTree& tree = data_.tree;
     std::vector<bool> is_jdk, is_linking;
     for (const std::string& name : tree.names) {
-      const MethodParts parts = PartsOfMethod(name);
+      const model::MethodParts parts = model::PartsOfMethod(name);
       is_jdk.push_back(model::IsOfJdk(parts.class_name));
       is_linking.push_back(is_jdk.back() && IsLinking(parts));
     }

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "common/nearest.h"
-#include "reports/gate/method_name.h"
+#include "model/tree/readable_name.h"
 #include "reports/gate/steady.h"
 
 namespace jprof::reports {
@@ -21,7 +21,7 @@ constexpr double kRounding = 1e-9;  // of a value
 std::vector<bool> MatchesByName(const model::JointTree& tree, const MethodPattern& pattern) {
   std::vector<bool> matches;
   for (const std::string& name : tree.names) {
-    const MethodParts parts = PartsOfMethod(name);
+    const model::MethodParts parts = model::PartsOfMethod(name);
     matches.push_back(pattern.matches(parts.class_name, parts.name));
   }
   return matches;

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <ranges>
 
+#include "model/tree/readable_name.h"
 #include "model/tree/site_place.h"
 #include "profile/files/printable_text.h"
 
@@ -170,8 +171,7 @@ std::string_view SourceFiles::Line(std::string_view class_name, std::string_view
 }
 
 std::string_view SourceFiles::Line(const model::MethodLines& method, uint32_t line) {
-  const std::string_view class_name =
-      std::string_view(method.name).substr(0, method.name.find('.'));
+  const std::string_view class_name = model::PartsOfMethod(method.name).class_name;
   return Line(class_name, method.file.empty() ? model::UsualSourceFile(class_name) : method.file,
               line);
 }

@@ -74,12 +74,8 @@ Result<void> Output::Finish() {
 
 std::string Shortened(std::string_view text) {
   if (text.size() <= kShownText) return std::string(text);
-  const auto is_inside = [text](size_t at) { return profile::IsInsideCharacter(text[at]); };
-  size_t head = 2 * kShownText / 3, tail = text.size() - kShownText / 4;
-  while (head > 0 && is_inside(head)) --head;
-  while (tail < text.size() && is_inside(tail)) ++tail;
-  return fmt::format("{}... ({} bytes) ...{}", text.substr(0, head), text.size(),
-                     text.substr(tail));
+  return fmt::format("{}... ({} bytes) ...{}", profile::BeginningOf(text, 2 * kShownText / 3),
+                     text.size(), profile::EndOf(text, kShownText / 4));
 }
 
 Result<std::string> PrintedText(const std::function<Result<void>(Output&)>& print) {

@@ -22,10 +22,7 @@ const SeverityRow& RowOf(Severity severity) { return kSeverities[static_cast<siz
 std::string ShortFact(const std::string& text) {
   constexpr size_t kLongest = 80, kBegin = 47, kEnd = 30;
   if (text.size() <= kLongest) return text;
-  size_t begin = kBegin, end = text.size() - kEnd;
-  while (begin > 0 && profile::IsInsideCharacter(text[begin])) --begin;
-  while (end < text.size() && profile::IsInsideCharacter(text[end])) ++end;
-  return text.substr(0, begin) + "..." + text.substr(end);
+  return fmt::format("{}...{}", profile::BeginningOf(text, kBegin), profile::EndOf(text, kEnd));
 }
 
 }  // namespace

@@ -21,13 +21,6 @@ constexpr double kLeastShare = 0.001;
 constexpr size_t kMostLines = 3000;
 constexpr size_t kLongestLine = 200;  // bytes of a line
 
-std::string_view CutText(std::string_view text) {
-  if (text.size() <= kLongestLine) return text;
-  size_t end = kLongestLine;
-  while (end > 0 && profile::IsInsideCharacter(text[end])) --end;
-  return text.substr(0, end);
-}
-
 // Writes the lines with the largest shares, in the order of methods and lines.
 class LinesWriter {
  public:
@@ -94,9 +87,12 @@ class LinesWriter {
     json called = json::array();
     for (const CallAtLine& call : line.called)
       if (ShareOf(call.all, call.calls) >= kLeastShare) called.push_back(CallOf(call));
-    return {{"line", line.line},       {"text", CutText(sources_.Line(method, line.line))},
-            {"calls", line.calls},     {"own", InUnit(line.own)},
-            {"all", InUnit(line.all)}, {"called", std::move(called)}};
+    return {{"line", line.line},
+            {"text", profile::BeginningOf(sources_.Line(method, line.line), kLongestLine)},
+            {"calls", line.calls},
+            {"own", InUnit(line.own)},
+            {"all", InUnit(line.all)},
+            {"called", std::move(called)}};
   }
 
   json CallOf(const CallAtLine& call) {
