@@ -23,6 +23,7 @@ enum class FrameKind : uint8_t {
   kWoven = 10,   // counts itself by its bytecode, whatever code runs
   kKernel = 11,  // in no node: reports derive it from flags of the method
   kClass = 12,
+  kLabel = 13,  // no frame: what the program called its work from here on
   kBlock = 15,  // no frame: a block of children in the nodes file
 };
 
@@ -34,7 +35,7 @@ struct FrameKindRow {
 };
 
 // Lists every kind that reports print.
-inline constexpr std::array<FrameKindRow, 11> kFrameKinds = {{
+inline constexpr std::array<FrameKindRow, 12> kFrameKinds = {{
     {FrameKind::kInterpreted, 'I', "interpreted"},
     {FrameKind::kJitted, 'J', "compiled by C1"},
     {FrameKind::kRejitted, 'R', "compiled by C2"},
@@ -45,6 +46,7 @@ inline constexpr std::array<FrameKindRow, 11> kFrameKinds = {{
     {FrameKind::kKernel, 'K', "kernel"},
     {FrameKind::kOther, 'O', "code of the VM"},
     {FrameKind::kClass, '-', "class of objects"},
+    {FrameKind::kLabel, '@', "label"},
     {FrameKind::kThread, 'T', "thread"},
 }};
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/nearest.h"
+#include "options/label_methods.h"
 #include "options/option_table.h"
 #include "ptm/sampling_rate.h"
 
@@ -100,6 +101,48 @@ Checked CheckCounter(const AgentOptions& o) {
   return {};
 }
 
+// Checks that calls can be timed one by one.
+Checked CheckDistribution(const AgentOptions& o) {
+  if (o.distribution.Empty()) return {};
+  const Option& distribution = *FindOption("DISTRIBUTION");
+  if (o.mode != Mode::kCallflow)
+    return Needs(distribution, {"CALLFLOW"}, "the others do not measure how long calls take");
+  const auto is_time = [](const std::string& name) {
+    return name == "time" || name == "dispatches";
+  };
+  if (!std::ranges::all_of(o.metrics, is_time))
+    return Wrong(distribution,
+                 "calls are timed one by one only if time is the one metric; remove the others");
+  if (!o.distribution.items.front().include)
+    return Wrong(distribution,
+                 "name the methods to be timed; patterns that begin with - can only follow");
+  if (o.train) return Wrong(distribution, "calls are not timed one by one while TRAIN is on");
+  return {};
+}
+
+// Checks LABEL_FROM. COUNTER=auto weaves if it is given.
+Checked CheckLabels(const AgentOptions& o) {
+  if (o.label_from.empty()) return {};
+  const Option& option = *FindOption("LABEL_FROM");
+  for (const std::string& text : o.label_from) {
+    if (const auto method = ParseLabelMethod(text); !method)
+      return Wrong(option, method.error().message);
+  }
+  if (o.mode != Mode::kCalltree && o.mode != Mode::kObjects)
+    return Needs(option, {"COUNTER"},
+                 "only methods that count themselves set labels from arguments (jprof calltree "
+                 "--counter woven)");
+  if (const Option* given = FirstSet(o, {"PROBE", "KEEP_INTRINSICS"});
+      given || o.counter == Counter::kProbe || o.hooks == Hooks::kYes)
+    return Wrong(option,
+                 "only methods that count themselves set labels from arguments: use COUNTER=woven "
+                 "(--counter woven), without options of probes and hooks");
+  if (o.call_sites)
+    return Wrong(*FindOption("CALL_SITES"),
+                 "call sites and labels exclude each other; remove one of the two");
+  return {};
+}
+
 // Checks options that the mode does not support.
 Checked CheckMode(const AgentOptions& o) {
   if (o.mode == Mode::kCalltree && !o.metrics.empty())
@@ -111,6 +154,7 @@ Checked CheckMode(const AgentOptions& o) {
   }
   if (o.jvm_events && o.mode != Mode::kCalltree && o.mode != Mode::kCallflow)
     return Needs(*FindOption("EVENTS"), {"CALLTREE", "CALLFLOW"});
+  if (Checked done = CheckDistribution(o); !done) return done;
   if (o.call_sites && o.mode != Mode::kCalltree)
     return Needs(*FindOption("CALL_SITES"), {"CALLTREE"});
   if (o.call_sites && o.probe == ProbeChoice::kJvmti)
@@ -190,6 +234,7 @@ Checked Check(const AgentOptions& options) {
                  "with the events of JVMTI no code is compiled; remove it");
   if (Checked done = CheckSampling(options); !done) return done;
   if (Checked done = CheckCounter(options); !done) return done;
+  if (Checked done = CheckLabels(options); !done) return done;
   return CheckMode(options);
 }
 

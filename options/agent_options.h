@@ -49,6 +49,7 @@ struct AgentOptions {
   Filter threads;
   Filter methods;
   Filter focus;
+  Filter distribution;  // methods whose calls are timed one by one
   bool keep_intrinsics = false;
   uint64_t tree_memory = 512ull << 20;  // bytes
   bool lite = false;                    // kLocks without hold times
@@ -57,6 +58,7 @@ struct AgentOptions {
   uint64_t snapshots = 0;  // seconds between counts of live objects; 0: at the end only
   bool removed = false;    // kObjects with what bytecode asks for
   bool fold_recursion = false;
+  std::vector<std::string> label_from;  // methods whose argument is a label (label_methods.h)
   bool call_sites = false;  // calls of a method from two places of one caller are two contexts
   TraceMode trace_mode = TraceMode::kNormal;
   uint64_t trace_memory = 64ull << 20;  // bytes per thread

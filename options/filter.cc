@@ -132,6 +132,16 @@ bool Filter::AcceptsMethod(std::string_view class_name, std::string_view method_
   });
 }
 
+uint64_t Filter::ItemsOfMethod(std::string_view class_name, std::string_view method_name) const {
+  constexpr size_t kLastBit = 63;
+  uint64_t matching = 0;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (MatchesItem(items[i], {class_name, method_name}))
+      matching |= uint64_t{1} << std::min(i, kLastBit);
+  }
+  return matching;
+}
+
 Result<std::string> Decode(std::string_view value) {
   std::string decoded;
   for (size_t i = 0; i < value.size(); ++i) {

@@ -36,6 +36,9 @@ struct Filter {
   // `of_application` states whether the item "app" matches this class.
   bool AcceptsMethod(std::string_view class_name, std::string_view method_name,
                      bool of_application = false) const;
+  // Returns the set of items that match a method, with bit i for item i, and bit 63 for all further
+  // ones.
+  uint64_t ItemsOfMethod(std::string_view class_name, std::string_view method_name) const;
   bool operator==(const Filter&) const = default;
 };
 

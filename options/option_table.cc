@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "options/label_methods.h"
 #include "ptm/sampling_rate.h"
 
 namespace jprof::options {
@@ -98,6 +99,11 @@ constexpr Option kOptions[] = {
      "methods to probe, all others run without probes: packages, classes or methods "
      "(com.acme,-com.acme.util), or app (all but the JDK)",
      kWhatIsRecorded},
+    {"DISTRIBUTION", "", "--distribution", "F", Patterns{&O::distribution, Names::kMethods},
+     kCallflowCommand,
+     "methods whose calls to time one by one: packages, classes or methods "
+     "(com.acme.Cart.total); `jprof report distribution` prints how long they took",
+     kWhatIsRecorded},
     {"KEEP_INTRINSICS", "", "--keep-intrinsics", "", Flag{&O::keep_intrinsics}, kProbeCommands,
      "let the JVM use intrinsics, its own code for some methods: calls that they replace are not "
      "counted; with a focus, also let it inline into these methods",
@@ -111,6 +117,11 @@ constexpr Option kOptions[] = {
     {"CALL_SITES", "", "--call-sites", "", Flag{&O::call_sites}, kCalltreeCommand,
      "two calls of a method at different places in one caller are two contexts, with their source "
      "lines",
+     kWhatIsRecorded},
+    {"LABEL_FROM", "", "--label-from", "METHOD[:ARG]+...", List{&O::label_from, kMostLabelMethods},
+     kCallCommands,
+     "with woven counting: these methods set a label, which is the text of their argument ARG "
+     "(default 1); calls below it are apart (docs/LABELS.md)",
      kWhatIsRecorded},
     {"TRACE_MODE", "", "--mode", "M", Choice<TraceMode>{&O::trace_mode, kTraceModes}, kTraceCommand,
      "normal (stop when full), wrap (keep the latest events of each thread) or continuous "

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/tree/object_sums.h"
+#include "model/sums/object_sums.h"
 #include "profile/files/object_metrics.h"
 #include "reports/print/estimate_text.h"
 #include "reports/print/formats.h"

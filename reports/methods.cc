@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "model/tree/flat.h"
+#include "model/sums/flat.h"
 #include "reports/print/formats.h"
 #include "reports/quality/quality_of.h"
 #include "reports/report_list.h"

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "common/shell_word.h"
+#include "model/sums/object_sums.h"
 #include "model/tree/live_history.h"
-#include "model/tree/object_sums.h"
 #include "model/values/amount.h"
 #include "model/values/statistics.h"
 #include "profile/files/object_metrics.h"

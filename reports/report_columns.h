@@ -56,6 +56,24 @@ inline constexpr ColumnHelp kLogRtColumns[] = {
     {"NAME", kNameMeaning},
 };
 
+inline constexpr ColumnHelp kLabelsColumns[] = {
+    {"%",
+     "SELF of the first metric in percent of the whole (without a metric: CALLS; the sets of "
+     "labels are a part of the whole)"},
+    {"SELF",
+     "of a label: what the program spent while it was the innermost label; of a method below it: "
+     "what the method itself spent then"},
+    {"SAMPLES", "in place of SELF where the metric is sampled"},
+    {"SET", "how often the label was set"},
+    {"CALLS",
+     "of a label: calls of methods while it was the innermost label; of a method: its own"},
+    {"PER-SET",
+     "CALLS divided by SET: a method that is called once for each of many rows shows here"},
+    {"NAME",
+     "the label, and below it the methods with the most calls; `(no label)`: what was done while "
+     "none was set"},
+};
+
 inline constexpr ColumnHelp kMethodsColumns[] = {
     {"SELF%", "SELF in percent of the whole (without a metric: CALLS)"},
     {"CUM%", "CUM in percent of the whole"},
@@ -72,6 +90,18 @@ inline constexpr ColumnHelp kMethodsColumns[] = {
     {"NAME", "the method; behind `<` its main caller, and that caller's share of SELF"},
 };
 
+inline constexpr ColumnHelp kSeriesColumns[] = {
+    {"SELF",
+     "the method's own value of the metric in all columns, corrected (`base` of CSV and JSON)"},
+    {"SAMPLES", "in place of SELF where the metric is sampled"},
+    {"CALLS", "entries of this method in all columns, in any context"},
+    {"TREND",
+     "a character for each part of the time: SELF (without a metric: CALLS) there, the highest for "
+     "the method's own maximum, `.` for none. CSV and JSON have every interval: `calls_at` and "
+     "`base_at`"},
+    {"NAME", kNameMeaning},
+};
+
 inline constexpr ColumnHelp kScsColumns[] = {
     {"LV", "level: 0 the thread, 1 its first method"},
     {"SAMPLES",
@@ -85,6 +115,28 @@ inline constexpr ColumnHelp kScsColumns[] = {
     {"MAX", "the same: the largest value"},
     {"CALLS", "entries, which are exact: only in a profile by `calltree --sample`"},
     {"NAME", "the frame, behind the letter of its kind"},
+};
+
+inline constexpr ColumnHelp kDistributionColumns[] = {
+    {"CALLS", "calls that were timed, each by itself"},
+    {"MIN", "the shortest call: CPU time with all that it called, without the profiler's share"},
+    {"P50",
+     "the time that half of the calls did not exceed, known to a quarter of its value; `<X`: more "
+     "than half of X, the time as measured, is the profiler's"},
+    {"P90", "the same for 90 % of the calls"},
+    {"P99", "the same for 99 % of the calls"},
+    {"MAX", "the longest call"},
+    {"MEAN", "the mean of all calls, which is exact to the calibration's error"},
+    {"EL-P50", "the elapsed time that half of the calls did not exceed, with all waiting"},
+    {"EL-P99", "the same for 99 % of the calls"},
+    {"EL-MAX", "the longest call by elapsed time"},
+    {"OWN%",
+     "the profiler's share, which is subtracted, in percent of the CPU time as it was measured"},
+    {"HISTOGRAM",
+     "calls by CPU time: each character is a factor of 2, from and to what the last line says; its "
+     "height is the logarithm of their number, so that one slow call can be seen"},
+    {"NAME",
+     "the method; with `--contexts` a row for each of its contexts, with its callers behind `<`"},
 };
 
 inline constexpr ColumnHelp kLogGenColumns[] = {

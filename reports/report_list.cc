@@ -25,11 +25,11 @@ namespace {
 
 constexpr std::string_view kTreeOptions =
     "--format --threads --sort --all --min-percent --depth --names --legend --width --no-pager "
-    "--metric --cumulative --raw --static-letters --call-sites --table --uncalibrated --force "
-    "--refit";
+    "--metric --cumulative --raw --static-letters --call-sites --window --table --uncalibrated "
+    "--force --refit";
 constexpr std::string_view kTreeStacks =
-    "--format --threads --sort --min-percent --depth --metric --table --uncalibrated --force "
-    "--refit";
+    "--format --threads --sort --min-percent --depth --metric --window --table --uncalibrated "
+    "--force --refit";
 
 using enum model::InputKind;
 constexpr model::InputKind kProfiles[] = {kProfile}, kCombinedProfiles[] = {kCombined},
@@ -85,12 +85,16 @@ constexpr Report kReports[] = {
      kTreeFormats, kLogRtColumns, kProfiles, OfProfile<PrintLogRt>, PageOf<model::Source>},
     {"methods", "the tree summed by method, hottest first",
      "--format --threads --all --min-percent --names --legend --width --no-pager --metric --raw "
-     "--static-letters --table --uncalibrated --force --refit",
+     "--static-letters --window --table --uncalibrated --force --refit",
      "", kTableFormats, kMethodsColumns, kProfiles, OfProfile<PrintMethods>},
+    {"labels", "labels that the program has set: how often, and the calls of each method per set",
+     "--format --threads --all --names --legend --width --no-pager --metric --static-letters "
+     "--window --table --uncalibrated --force --refit",
+     "", kTableFormats, kLabelsColumns, kProfiles, OfProfile<PrintLabels>},
     {"scs", "the call tree of a sampled profile: samples in every calling context",
      "--format --threads --sort --all --min-percent --depth --names --legend --width --no-pager "
-     "--metric --cumulative --static-letters --call-sites",
-     "--format --threads --sort --min-percent --depth --metric", kTreeFormats, kScsColumns,
+     "--metric --cumulative --static-letters --call-sites --window",
+     "--format --threads --sort --min-percent --depth --metric --window", kTreeFormats, kScsColumns,
      kProfiles, OfProfile<PrintScs>},
     {"objects", "the allocated objects of a profile of jprof objects, summed by class",
      "--format --threads --all --min-percent --names --legend --width --no-pager --metric", "",
@@ -102,6 +106,14 @@ constexpr Report kReports[] = {
     {"removed", "what code asks for and compilers remove, of jprof objects --removed",
      "--format --threads --all --min-percent --names --legend --width --no-pager", "",
      kTableFormats, kRemovedColumns, kProfiles, OfProfile<PrintRemoved>},
+    {"distribution", "how long each call took, of methods that callflow --distribution selected",
+     "--format --threads --contexts --all --names --legend --width --no-pager --table "
+     "--uncalibrated --force",
+     "", kTableFormats, kDistributionColumns, kProfiles, OfProfile<PrintDistribution>},
+    {"series", "the methods over time, of a profile recorded with --series",
+     "--format --all --names --legend --width --no-pager --metric --window --table --uncalibrated "
+     "--force",
+     "", kTableFormats, kSeriesColumns, kProfiles, OfProfile<PrintSeries>},
     {"log-gen", "the trace: entries and exits in order",
      "--format --names --no-pager --static-letters --table --uncalibrated --force --refit", "",
      kCommonFormats, kLogGenColumns, kProfiles, OfProfile<PrintLogGen>},
@@ -116,7 +128,7 @@ constexpr Report kReports[] = {
     {"lines",
      "source lines of a method, or of the hottest: samples, and calls made there",
      "--format --all --min-percent --names --legend --width --no-pager --metric --source-path "
-     "--table --uncalibrated --force",
+     "--window --table --uncalibrated --force",
      "",
      kTableFormats,
      kLinesColumns,
@@ -157,7 +169,7 @@ constexpr Report kReports[] = {
      kScales, Of<model::Scale, PrintScale>, PageOf<model::Scale>},
     {"html",
      "all of it as one HTML file, also of a recording (docs/VIEW.md)",
-     "--out --table --uncalibrated --force",
+     "--out --window --table --uncalibrated --force",
      "",
      {},
      {},

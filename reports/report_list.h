@@ -47,10 +47,13 @@ Result<void> PrintView(model::Input& input, Output& out);
 
 Result<void> PrintLogRt(model::Source& source, const Options& options, Output& out);
 Result<void> PrintMethods(model::Source& source, const Options& options, Output& out);
+Result<void> PrintLabels(model::Source& source, const Options& options, Output& out);
 Result<void> PrintScs(model::Source& source, const Options& options, Output& out);
 Result<void> PrintRemoved(model::Source& source, const Options& options, Output& out);
 Result<void> PrintObjects(model::Source& source, const Options& options, Output& out);
 Result<void> PrintGrowth(model::Source& source, const Options& options, Output& out);
+Result<void> PrintDistribution(model::Source& source, const Options& options, Output& out);
+Result<void> PrintSeries(model::Source& source, const Options& options, Output& out);
 Result<void> PrintLogGen(model::Source& source, const Options& options, Output& out);
 
 }  // namespace jprof::reports

@@ -109,6 +109,13 @@ class OverheadCache {
   std::vector<Entry> cached_;
 };
 
+constexpr char kLabel = Letter(FrameKind::kLabel);
+
+// Returns the node itself or, of a label, the node of the method that has set it.
+uint32_t CallerOf(const CountedTree& tree, uint32_t node) {
+  return tree.letter[node] == kLabel && tree.parent[node] != kRoot ? tree.parent[node] : node;
+}
+
 // Calls visit(node, key, events) for the intervals that the part's entries ended, which are its
 // parent's, and those that its exits ended, which are the node's.
 template <typename Visit>
@@ -117,11 +124,13 @@ void ForEachOf(const CountedTree& tree, const NodeTypes& types, uint32_t part, c
   const uint32_t parent = tree.parent[node];
   if (parent == kRoot) return;  // nothing enters a thread
   const char letter = tree.letter[part];
+  if (letter == kLabel) return;  // what it costs is in no interval (jprof/engine/labels/labels.h)
+  const uint32_t caller = CallerOf(tree, parent);
   for (const EventKind previous : {EventKind::kEntry, EventKind::kExit}) {
     const uint32_t entries = tree.counts[part][static_cast<size_t>(previous)];
     const uint32_t exits = tree.counts[part][2 + static_cast<size_t>(previous)];
     if (entries + uint64_t{exits} == 0) continue;
-    types.ForEach(parent, [&](char other, double weight) {
+    types.ForEach(caller, [&](char other, double weight) {
       visit(parent, Key{previous, other, EventKind::kEntry, letter}, entries * weight);
       visit(node, Key{previous, letter, EventKind::kExit, other}, exits * weight);
     });

@@ -11,6 +11,7 @@
 #include "cli/shared/commands.h"
 #include "cli/shared/profile_source.h"
 #include "cli/shared/usage_error.h"
+#include "profile/read/imported.h"
 #include "profile/read/reader.h"
 #include "record/place/profile_copy.h"
 #include "record/place/profile_place.h"
@@ -60,6 +61,15 @@ std::unexpected<Error> NotCounted(const Reader& reader) {
 
 std::unexpected<Error> NotSampled(const Reader& reader) {
   const std::string& mode = reader.meta().mode;
+  if (const auto imported = profile::ReadImported(reader.directory())) {
+    const auto& metrics = reader.meta().metrics;
+    const bool is_elapsed =
+        !metrics.empty() && metrics.front().period.clock == profile::Period::Clock::kElapsed;
+    return WrongUse("{}: {}: jprof import {} {}", reader.directory(),
+                    is_elapsed ? "its samples are of elapsed time; import those of CPU time"
+                               : "it is not known which CPU time its samples stand for; state it",
+                    imported->file, is_elapsed ? "--event NAME" : "--period 10ms");
+  }
   if (reader.meta().is(Mode::kScs)) {
     return WrongUse("{}: its samples are not of CPU time; record it with: jprof scs -- COMMAND",
                     reader.directory());

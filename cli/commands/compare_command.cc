@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/fleet/fetched.h"
 #include "cli/gate/gate.h"
 #include "cli/gate/saved.h"
 #include "cli/shared/choices.h"
@@ -36,6 +37,7 @@ struct CompareArguments {
   std::string a, b, out;
   std::string format;  // if empty, by the extension of --out, else text
   TableChoice table;
+  std::string base_window, new_window;
   TextChoice text;
   reports::CompareOptions options;
   GateChoice gate;
@@ -119,6 +121,23 @@ Result<const reports::GateFormat*> GateFormatOf(const CompareArguments& argument
   return &reports::kGateFormats[*chosen];
 }
 
+// The tables of the two sides, with their windows.
+struct SideTables {
+  TableChoice base, now;
+};
+Result<SideTables> TablesOf(const CompareArguments& arguments) {
+  SideTables tables = {.base = arguments.table, .now = arguments.table};
+  const bool two = !arguments.b.empty();
+  if (arguments.base_window.empty() && arguments.new_window.empty()) return tables;
+  if (!two && (arguments.base_window.empty() || arguments.new_window.empty()))
+    return WrongUse(
+        "two windows of one profile need both: jprof compare A --base-window 0s..10s --new-window "
+        "10s..20s");
+  if (!arguments.base_window.empty()) tables.base.window = arguments.base_window;
+  if (!arguments.new_window.empty()) tables.now.window = arguments.new_window;
+  return tables;
+}
+
 Result<int> RunGate(const CompareArguments& arguments) {
   if (arguments.b.empty())
     return WrongUse(
@@ -134,9 +153,11 @@ Result<int> RunGate(const CompareArguments& arguments) {
   if (!format) return std::unexpected(format.error());
   const Result<model::NameForm> names = arguments.text.Form();
   if (!names) return std::unexpected(names.error());
-  auto base = OpenNamed(SavedOr(arguments.a), arguments.table);
+  const auto chosen = TablesOf(arguments);
+  if (!chosen) return std::unexpected(chosen.error());
+  auto base = OpenNamed(SavedOr(arguments.a), chosen->base);
   if (!base) return std::unexpected(base.error());
-  auto now = OpenNamed(SavedOr(arguments.b), arguments.table);
+  auto now = OpenNamed(SavedOr(arguments.b), chosen->now);
   if (!now) return std::unexpected(now.error());
   const bool to_file = !arguments.out.empty();
   return CompareByConditions(
@@ -158,20 +179,26 @@ Result<void> Run(CompareArguments arguments) {
   arguments.options.names = *names;
   arguments.options.width =
       arguments.out.empty() ? arguments.text.Width() : arguments.text.width.value_or(0);
-  Result<model::Source> a = OpenComparable(SavedOr(arguments.a), arguments.table);
+  const auto chosen = TablesOf(arguments);
+  if (!chosen) return std::unexpected(chosen.error());
+  Result<model::Source> a = OpenComparable(SavedOr(arguments.a), chosen->base);
   if (!a) return std::unexpected(a.error());
+  if (arguments.b.empty() && !arguments.new_window.empty())
+    arguments.b = a->reader.directory();  // two windows of one profile
   if (arguments.b.empty()) {
     if (arguments.options.absolute)
       return WrongUse("--absolute requires two profiles: jprof compare A B --absolute");
     return Print(arguments, *format, CompareWithin(*a, arguments.options));
   }
-  Result<model::Source> b = OpenComparable(SavedOr(arguments.b), arguments.table);
+  Result<model::Source> b = OpenComparable(SavedOr(arguments.b), chosen->now);
   if (!b) return std::unexpected(b.error());
   return Print(arguments, *format, CompareTwo(*a, *b, arguments.options));
 }
 
-Result<int> RunEither(const CompareArguments& arguments) {
+Result<int> RunEither(CompareArguments& arguments) {
   if (arguments.options.top == 0) return WrongUse("--top must be at least 1");
+  if (auto fetched = FetchIfUrl({&arguments.a, &arguments.b}); !fetched)
+    return std::unexpected(fetched.error());
   return arguments.gate.IsGiven() ? RunGate(arguments) : StatusOf(Run(arguments));
 }
 
@@ -186,6 +213,8 @@ Action CompareCommand(CommandLine line, const Command&) {
       "  jprof compare app.jprof                      which callers make methods hot\n"
       "  jprof compare exact.jprof sampled.jprof      callflow and sampling of the same program\n"
       "  jprof compare a.jprof b.jprof -o diff.html   the same as a page for a browser\n"
+      "  jprof compare a.jprof --base-window ..10s --new-window 10s..\n"
+      "                                               two parts of one recording\n"
       "  jprof compare main new.jprof --fail-if 'calls > 0%'\n"
       "                                               exits with 1 if anything is called more\n"
       "                                               often; main: by jprof profile --save main");
@@ -204,6 +233,10 @@ Action CompareCommand(CommandLine line, const Command&) {
   line.Option("--top", arguments->options.top, "", "Rows of each list (default 10)");
   line.Flag("--absolute", arguments->options.absolute,
             "Compare values, not shares; both must have the same unit");
+  AddWindowOption(line, arguments->table);
+  line.Option("--base-window", arguments->base_window, "FROM..TO", "The window of A, as --window");
+  line.Option("--new-window", arguments->new_window, "FROM..TO",
+              "The window of B or, without B, another one of A");
   AddGateOptions(line, arguments->gate);
   AddTextOptions(line, arguments->text);
   AddTableOptions(line, arguments->table);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/fleet/fetched.h"
 #include "cli/shared/choices.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/export_source.h"
@@ -96,13 +97,14 @@ Result<void> CheckOutside(const std::string& path, std::string_view directory) {
                   profile::CleanText(path), in_target == target.end() ? "" : "in ");
 }
 
-Result<void> Run(const ExportArguments& arguments) {
+Result<void> Run(ExportArguments& arguments) {
   if (!arguments.format.empty()) {  // an unknown format is an error before anything is opened
     std::vector<std::string_view> names;
     for (const auto& format : reports::ExportFormats()) names.push_back(format.name);
     if (auto chosen = Choose("--format", arguments.format, names); !chosen)
       return std::unexpected(chosen.error());
   }
+  if (auto fetched = FetchIfUrl(arguments.choice.directory); !fetched) return fetched;
   auto opened = OpenForExport(arguments.choice);
   if (!opened) return std::unexpected(opened.error());
   reports::ExportInput& input = *opened;

@@ -10,6 +10,7 @@
 #include "cli/commands/profile_info.h"
 #include "cli/commands/trace_report.h"
 #include "cli/events/recording_info.h"
+#include "cli/fleet/fetched.h"
 #include "cli/scale/scale_info.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/profile_source.h"
@@ -113,7 +114,8 @@ Result<void> Explain(const std::string& directory, const TableChoice& table, boo
   return out.Finish();
 }
 
-Result<void> Info(const InfoArguments& arguments) {
+Result<void> Info(InfoArguments& arguments) {
+  if (auto fetched = FetchIfUrl(arguments.directory); !fetched) return fetched;
   const auto& [directory, format, quality, table, text, line] = arguments;
   const bool json = format == "json";
   if (auto fits = CheckTextOptions(*line, format); !fits) return fits;

@@ -26,11 +26,14 @@ class InfoJson {
       json_.Member("finished", info.finished);
     }
     json_.Member("jvm", meta.jvm.Title());
+    if (!info.attributes.empty()) Published(info.attributes);
     if (info.calls) Probe(meta.probe);
     json_.Member("options", meta.options.text);
     if (info.calls) Calls(meta, *info.calls);
     Jitted(info.jitted);
     Events(info.events);
+    if (info.series) Series(*info.series);
+    if (info.imported) Imported(*info.imported);
     if (info.merged) Merged(*info.merged);
     json_.Member("bytes", info.bytes);
     if (info.calls) Losses(info.calls->losses);
@@ -44,6 +47,19 @@ class InfoJson {
   void Number(std::string_view key, double value) {
     json_.Key(key);
     json_.Shortest(value);
+  }
+
+  void Series(const SeriesInfo& series) {
+    json_.Key("series");
+    json_.StartObject();
+    json_.Member("snapshots", series.snapshots);
+    json_.Member("missed", series.missed);
+    json_.Member("bytes", series.bytes);
+    Number("interval_s", series.interval_s);
+    Number("longest_s", series.longest_s);
+    Number("cost_s", series.cost_s);
+    json_.Member("ended", series.ended);
+    json_.EndObject();
   }
 
   void Merged(const profile::MergedMeta& merged) {
@@ -66,6 +82,25 @@ class InfoJson {
       json_.EndObject();
     }
     json_.EndArray();
+    json_.EndObject();
+  }
+
+  void Published(const model::ProcessAttributes& attributes) {
+    json_.Key("published");
+    json_.StartObject();
+    for (const auto& [name, value] : attributes) json_.Member(name, value);
+    json_.EndObject();
+  }
+
+  // Only imported profiles have the member.
+  void Imported(const profile::Imported& imported) {
+    json_.Key("imported");
+    json_.StartObject();
+    json_.Member("format", imported.format);
+    json_.Member("version", imported.version);
+    json_.Member("file", imported.file);
+    json_.Member("event", imported.event);
+    json_.StringsMember("notes", imported.notes);
     json_.EndObject();
   }
 

@@ -23,8 +23,11 @@ class InfoText {
          fmt::format("{}{}, {}", meta.pid == 0 ? "" : fmt::format("pid {}, ", meta.pid), meta.start,
                      info.finished ? fmt::format("{:.3f} s", info.seconds)
                                    : "it is still running or ended abnormally"));
+    if (info.imported) Imported(*info.imported);
     if (info.merged) Merged(*info.merged);
     Line("jvm", meta.jvm.Title());
+    for (const auto& [name, value] : info.attributes)
+      Line(&value == &info.attributes.front().second ? "published" : "", name + " " + value);
     if (info.calls)
       Line("probe", meta.probe.kind + (meta.probe.note.empty() ? "" : ": " + meta.probe.note));
     Line("options", meta.options.text);
@@ -33,6 +36,7 @@ class InfoText {
     if (info.events)
       Line("timeline", fmt::format("{} events of the kernel, {} lost: jprof report timeline",
                                    info.events->records, info.events->lost));
+    if (info.series) Series(*info.series);
     if (info.calls) Losses(*info.calls);
     for (const std::string& damage : info.damages) Line("damage", damage);
     if (info.calls) Threads(info.calls->threads);
@@ -58,6 +62,11 @@ class InfoText {
       out_.Print("             and {} more (--format json has all)\n",
                  merged.inputs.size() - kShown);
     for (const std::string& notice : merged.notices) Line("notice", notice);
+  }
+
+  void Imported(const profile::Imported& imported) {
+    Line("imported", "from " + imported.Text());
+    for (const std::string& note : imported.notes) Line("", note);
   }
 
   void Calls(const profile::Meta& meta, const CallInfo& calls) {
@@ -102,6 +111,17 @@ class InfoText {
   void Jitted(const JittedInfo& jitted) {
     Line("jitted code:", fmt::format("{} methods loaded, {} unloaded, {} stubs", jitted.methods,
                                      jitted.unloaded, jitted.stubs));
+  }
+
+  void Series(const SeriesInfo& series) {
+    Line("series",
+         fmt::format(
+             "{} snapshots{}, one every {:.3g} s{}; the longest interval has {:.3f} s; {:.1f} "
+             "kB, {:.3f} s CPU: jprof report series",
+             series.snapshots, series.ended ? "" : " (the recorder did not end in order)",
+             series.interval_s,
+             series.missed == 0 ? "" : fmt::format(", {} left out to save time", series.missed),
+             series.longest_s, static_cast<double>(series.bytes) / 1e3, series.cost_s));
   }
 
   void Losses(const CallInfo& calls) {

@@ -177,6 +177,7 @@ Action ProfileCommand(CommandLine line, const Command& command) {
       .Excludes("--save");
   AddGateOptions(line, arguments->gate);
   AddOption(line, "--metrics", typed, "with --counted callflow: metrics to measure (default time)");
+  AddSeriesOption(line, typed);
   AddOptionsOfRuns(line, typed);
   return [line, arguments, &command] { return Profile(line, *arguments, command); };
 }

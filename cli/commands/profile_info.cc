@@ -14,6 +14,7 @@
 #include "profile/files/printable_text.h"
 #include "profile/log/jit_log.h"
 #include "profile/read/reader.h"
+#include "profile/series/series.h"
 
 namespace jprof::cli {
 namespace {
@@ -68,6 +69,28 @@ void ReadEvents(ProfileInfo& info) {
   }
   std::ranges::copy(events->damages, std::back_inserter(info.damages));
   info.events = {.records = events->records, .lost = events->lost};
+}
+
+// Reads the counts over time. What cannot be read of them is reported as damage.
+void ReadSeries(const profile::Reader& reader, ProfileInfo& info) {
+  if (!profile::Series::Exists(reader)) return;
+  const auto series = profile::Series::Open(reader);
+  if (!series) {
+    info.damages.push_back(series.error().message);
+    return;
+  }
+  std::ranges::copy(series->damages(), std::back_inserter(info.damages));
+  SeriesInfo& of = info.series.emplace();
+  of = {.snapshots = series->intervals().size(),
+        .missed = series->missed(),
+        .interval_s = static_cast<double>(series->asked_ns()) / 1e9,
+        .cost_s = static_cast<double>(series->cost_ns()) / 1e9,
+        .ended = series->ended()};
+  for (const auto& interval : series->intervals()) {
+    of.bytes += interval.bytes;
+    const double seconds = static_cast<double>(interval.end_ns - interval.begin_ns) / 1e9;
+    of.longest_s = std::max(of.longest_s, seconds);
+  }
 }
 
 std::vector<std::string> MethodsWith(profile::Reader& reader, uint16_t flag) {
@@ -174,10 +197,13 @@ Result<ProfileInfo> ReadProfileInfo(const std::string& directory) {
                       .seconds = Seconds(reader->header())};
   info.calls = CallsOf(*reader, *tree);
   info.merged = profile::ReadMerged(*reader);
+  info.imported = profile::ReadImported(info.directory);
+  info.attributes = model::ReadProcessAttributes(info.directory);
   info.damages = reader->damages().Lines();
   info.bytes = BytesOf(directory, info.damages);
   ReadJitted(info);
   ReadEvents(info);
+  ReadSeries(*reader, info);
   return info;
 }
 

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "common/result.h"
+#include "model/tree/process_attributes.h"
 #include "profile/files/meta.h"
 #include "profile/merge/merged_meta.h"
+#include "profile/read/imported.h"
 #include "profile/read/losses.h"
 
 namespace jprof::cli {
@@ -50,6 +52,14 @@ struct KernelEventInfo {
   uint64_t records = 0, lost = 0;
 };
 
+// The counts over time of a profile that was recorded with --series.
+struct SeriesInfo {
+  uint64_t snapshots = 0, missed = 0, bytes = 0;
+  double interval_s = 0, longest_s = 0;  // as requested; the longest of all
+  double cost_s = 0;                     // CPU time of the recorder
+  bool ended = false;
+};
+
 struct ProfileInfo {
   std::string directory;
   uint64_t bytes = 0;  // on disk
@@ -58,8 +68,11 @@ struct ProfileInfo {
   double seconds = 0;  // of the run
   std::optional<JittedInfo> jitted;
   std::optional<KernelEventInfo> events;
+  std::optional<SeriesInfo> series;
   std::vector<std::string> damages;
   std::optional<profile::MergedMeta> merged;  // empty unless the profile was merged
+  std::optional<profile::Imported> imported;  // empty unless the profile was imported
+  model::ProcessAttributes attributes;        // that the program has published
   std::optional<CallInfo> calls;              // empty in mode tprof, which only logs jitted code
 };
 

@@ -1,18 +1,24 @@
-// `jprof push`: sends a profile as pprof to a server of continuous profiling.
+// `jprof push`: sends a profile as pprof to a server of continuous profiling, or as rows to the
+// database of a fleet.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cli/fleet/fetched.h"
+#include "cli/fleet/fleet_push.h"
 #include "cli/shared/choices.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/export_source.h"
 #include "cli/shared/usage_error.h"
+#include "model/tree/deep_recursion.h"
+#include "model/tree/process_attributes.h"
 #include "options/option_table.h"
 #include "profile/files/printable_text.h"
 #include "record/push/push.h"
@@ -23,7 +29,10 @@ namespace jprof::cli {
 namespace {
 
 struct PushArguments {
-  record::PushTarget target;  // without what other members state
+  record::PushTarget target;        // without what other members state
+  std::optional<CommandLine> line;  // knows which options are given
+  std::vector<std::string> profiles;
+  FleetPush fleet;
   std::string server = "pyroscope";
   std::vector<std::string> labels;  // K=V
   std::string at;                   // "now", or empty for the date of the recording
@@ -59,12 +68,24 @@ std::string SampleTypes(const model::ContextTree& tree) {
 
 constexpr uint64_t kSecond = 1'000'000'000;
 
+// The attributes of a process context that become the name and labels, with _ instead of dots.
+constexpr std::string_view kServiceName = "service.name";
+constexpr std::string_view kLabelAttributes[] = {
+    "service.namespace", "service.version", "service.instance.id", "deployment.environment.name"};
+
 // Dates the run as one that ends now. Servers that accept only recent profiles check when a profile
 // begins, so a long run is shortened to what Pyroscope accepts by default (an hour).
 void DateNow(model::RunDescription& run) {
   constexpr uint64_t kLongest = 1800 * kSecond;
   run.duration_ns = std::min(run.duration_ns, kLongest);
   run.start_unix_ns = static_cast<uint64_t>(std::time(nullptr)) * kSecond - run.duration_ns;
+}
+
+// Returns the number of frames of the deepest stack, as pprof files have it.
+size_t DeepestStack(const model::ContextTree& tree) {
+  const auto folded = model::FoldDeep(tree, model::kWholeFrames);
+  const std::vector<uint32_t> levels = model::Levels(folded ? *folded : tree);
+  return levels.empty() ? 0 : std::ranges::max(levels);
 }
 
 Result<record::PushPayload> MakePayload(reports::ExportInput& input,
@@ -77,6 +98,7 @@ Result<record::PushPayload> MakePayload(reports::ExportInput& input,
   const uint64_t start = tree->run.start_unix_ns;
   const uint64_t seconds = std::max<uint64_t>((tree->run.duration_ns + kSecond - 1) / kSecond, 1);
   return record::PushPayload{.files = *std::move(files),
+                             .deepest = DeepestStack(*tree),
                              .types = SampleTypes(*tree),
                              .from = start / kSecond,
                              .until = start / kSecond + seconds};
@@ -101,7 +123,70 @@ Result<record::PushTarget> TargetOf(const PushArguments& arguments) {
   return target;
 }
 
-Result<void> PushProfile(const PushArguments& arguments) {
+// Fills in what the program has published of itself, as far as the user has not typed it.
+void AddPublished(const std::string& directory, record::PushTarget& target) {
+  for (auto [name, value] : model::ReadProcessAttributes(directory)) {
+    if (name == kServiceName) {
+      if (target.name.empty()) target.name = value;
+    } else if (std::ranges::find(kLabelAttributes, name) != std::end(kLabelAttributes)) {
+      std::ranges::replace(name, '.', '_');
+      auto label = record::ParseLabels({name + "=" + value}, target.server);
+      const bool is_typed = std::ranges::find(target.labels, name, [](const auto& typed) {
+                              return typed.first;
+                            }) != target.labels.end();
+      if (label && !is_typed) target.labels.push_back(label->front());
+    }
+  }
+}
+
+// Fails for an option that servers of the other kind have.
+Result<void> CheckOptions(const PushArguments& arguments,
+                          std::initializer_list<const char*> options, std::string_view kind) {
+  for (const char* option : options) {
+    if (arguments.line->IsGiven(option)) return WrongUse("{} is for {}", option, kind);
+  }
+  return {};
+}
+
+Result<void> PushRuns(PushArguments& arguments) {
+  auto can = CheckOptions(arguments,
+                          {"--metric", "--window", "--uncalibrated", "--table", "--server",
+                           "--tenant", "--at", "--max-size", "--max-samples", "--timeout"},
+                          "servers of continuous profiling (http://...)");
+  if (!can) return can;
+  const auto threads = Choose("--threads", arguments.choice.threads, {"separate", "merged"});
+  if (!threads) return std::unexpected(threads.error());
+  auto labels = record::ParseLabels(arguments.labels, record::PushServer::kPyroscope);
+  if (!labels) return std::unexpected(labels.error());
+  FleetPush push = arguments.fleet;
+  push.url = arguments.target.url;
+  push.profiles = arguments.profiles;
+  push.names.service = arguments.target.name;
+  push.names.labels = *std::move(labels);
+  push.names.merge_threads = *threads == 1;
+  if (push.profiles.empty() && !push.spooled) {
+    const auto newest = NewestProfile(/*combined=*/true);
+    if (!newest) return std::unexpected(newest.error());
+    push.profiles.push_back(*newest);
+  }
+  for (const std::string& profile : push.profiles)
+    if (auto refused = RefuseEvents(profile, "pushed"); !refused) return refused;
+  return PushToFleet(push);
+}
+
+Result<void> PushProfile(PushArguments& arguments) {
+  if (fleet::IsUrl(arguments.target.url)) return PushRuns(arguments);
+  auto fits = CheckOptions(
+      arguments, {"--app-version", "--host", "--redact", "--spool", "--spool-limit", "--spooled"},
+      "the database of a fleet (clickhouse://...)");
+  if (!fits) return fits;
+  if (arguments.profiles.size() > 1) {
+    return WrongUse(
+        "several profiles can be sent to the database of a fleet only "
+        "(clickhouse://...); send one after the other");
+  }
+  if (!arguments.profiles.empty()) arguments.choice.directory = arguments.profiles.front();
+  if (auto fetched = FetchIfUrl(arguments.choice.directory); !fetched) return fetched;
   auto target = TargetOf(arguments);
   if (!target) return std::unexpected(target.error());
   auto opened = OpenForExport(arguments.choice);
@@ -110,10 +195,12 @@ Result<void> PushProfile(const PushArguments& arguments) {
   if (auto can = RefuseEvents(std::string(input.directory()), "pushed"); !can) return can;
   const auto& pprof = reports::ExportFormats().front();
   if (auto can = CheckExportable(pprof, input); !can) return can;
+  AddPublished(std::string(input.directory()), *target);
   if (target->name.empty()) target->name = input.name;
   if (auto good = CheckTarget(*target); !good) return good;
-  const auto payload = MakePayload(input, arguments);
+  auto payload = MakePayload(input, arguments);
   if (!payload) return std::unexpected(payload.error());
+  for (const std::string& warning : LimitWarnings(*target, payload->deepest)) PrintError(warning);
   if (auto sent = record::Push(*target, *payload); !sent) return sent;
   const size_t parts = payload->files.size();
   fmt::print(stderr, "jprof: pushed:  {} to {} ({:.1f} kB{})\n", profile::CleanText(target->name),
@@ -126,22 +213,37 @@ Result<void> PushProfile(const PushArguments& arguments) {
 
 Action PushCommand(CommandLine line, const Command&) {
   auto arguments = std::make_shared<PushArguments>();
+  arguments->line.emplace(line);
   line.Footer(
       fmt::format("The environment variable {} is sent as the header Authorization.\n\n"
                   "Examples:\n"
                   "  jprof push http://localhost:4040 app.jprof              to Pyroscope\n"
                   "  jprof push http://localhost:4040 --name shop --label env=staging\n"
-                  "  jprof push http://localhost:7070/api app.jprof --server parca",
+                  "  jprof push http://localhost:7070/api app.jprof --server parca\n"
+                  "  jprof push clickhouse://db/fleet *.jprof --name shop --app-version 1.2",
                   record::kAuthorization));
   line.Option("URL", arguments->target.url, "URL",
-              "The server, http://HOST:PORT; a path in front is kept")
+              "The server, http://HOST:PORT, where a path is kept; or the database of a fleet, "
+              "clickhouse://HOST:PORT/DATABASE (docs/FLEET.md)")
       .Required();
-  AddExportOptions(line, arguments->choice);
+  AddExportOptions(line, arguments->profiles, arguments->choice);
   line.Option("--server", arguments->server, "pyroscope|parca", "pyroscope (default) or parca");
   line.Option("--name", arguments->target.name, "NAME",
               "The application's name (default: the profile's)");
   line.Option("--label", arguments->labels, "NAME=VALUE", "A label of the profile; may be repeated")
       .OneValueEach();
+  line.Group("Fleet");
+  FleetPush& fleet = arguments->fleet;
+  line.Option("--app-version", fleet.names.version, "VERSION", "The version of the application");
+  line.Option("--host", fleet.names.host, "NAME", "The machine's name (default: the host name)");
+  line.Flag("--redact", fleet.names.redact,
+            "Without command line, working directory, path of the profile and thread names");
+  line.Flag("--spooled", fleet.spooled, "Send what earlier pushes could not send");
+  line.Option("--spool", fleet.spool, "DIR",
+              "Keep there what cannot be sent (default ~/.local/state/jprof/spool)");
+  line.Option("--spool-limit", fleet.spool_limit, "N[K|M|G]", "Most bytes there (default 1G)")
+      .Size()
+      .Between(uint64_t{1} << 10, uint64_t{1} << 50);
   line.Group(options::kRarelyNeeded);
   line.Option("--tenant", arguments->target.tenant, "NAME", "Sent as the header X-Scope-OrgID");
   line.Option("--at", arguments->at, "now",

@@ -53,6 +53,7 @@ int ReportRun(const RecordingPlan& plan, const Outcome& outcome, record::RunWatc
     PrintError(fmt::format("{} was ended by signal {} ({})", plan.launch.arguments.front(),
                            outcome.signal, strsignal(outcome.signal)));
   }
+  watch.EndSeries();
   if (watch.ProfileIsGone()) return record::StatusOfGoneProfile(plan, outcome);
   const fs::path place = plan.options.out;
   const auto settled = record::SettleProfiles(place, LeftRunning(plan));
@@ -191,6 +192,9 @@ Action RecordingCommand(options::Mode mode, const std::string& help, CommandLine
   auto typed = std::make_shared<TypedOptions>();
   typed->options.mode = mode;
   AddOptions(line, *typed);
+  constexpr options::Mode kWithSeries[] = {options::Mode::kCallflow, options::Mode::kCalltree,
+                                           options::Mode::kScs};
+  if (std::ranges::count(kWithSeries, mode) != 0) AddSeriesOption(line, *typed);
   auto attach = std::make_shared<AttachArguments>();
   if (attaches) AddAttachOptions(line, mode, *attach);
   return [line, typed, attach, &command] { return CheckAndRecord(line, *typed, *attach, command); };

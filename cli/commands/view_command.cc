@@ -1,6 +1,7 @@
 // `jprof view`: writes the HTML view of a profile and opens it.
 #include <memory>
 
+#include "cli/fleet/fetched.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/page_output.h"
 #include "cli/shared/report_options.h"
@@ -21,6 +22,9 @@ Result<void> View(ViewArguments arguments) {
     auto newest = NewestProfile(/*combined=*/true);
     if (!newest) return std::unexpected(newest.error());
     arguments.profiles.push_back(*newest);
+  }
+  for (std::string& profile : arguments.profiles) {
+    if (auto fetched = FetchIfUrl(profile); !fetched) return fetched;
   }
   return ShowPage(
       arguments.page, ViewName(arguments.profiles.front()),
@@ -47,6 +51,7 @@ Action ViewCommand(CommandLine line, const Command&) {
               "A profile, a recording of tprof or itrace, a heap dump, or two profiles to compare; "
               "the newest *.jprof here if left out");
   AddPageOptions(line, arguments->page);
+  AddWindowOption(line, arguments->table);
   AddTableOptions(line, arguments->table);
   return [arguments] { return StatusOf(View(*arguments)); };
 }

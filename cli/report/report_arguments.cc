@@ -87,6 +87,7 @@ void DeclareReportOptions(CommandLine line, ReportArguments& arguments) {
       "  jprof report arc app.itrace --top 20                functions of a trace of jprof itrace\n"
       "  jprof report arc app.itrace --listing --function work    its instructions, with counts\n"
       "  jprof report log-jlm --contexts app.jprof           locks, with who waits for whom\n"
+      "  jprof report distribution app.jprof                 how long single calls took\n"
       "  jprof report html app.jprof -o app.html             flame graph and tables for a browser\n"
       "  jprof report scs --format collapsed app.jprof       stacks for flame-graph tools\n"
       "  jprof report log-rt --format json app.jprof | jq .  for programs "
@@ -129,11 +130,13 @@ void DeclareReportOptions(CommandLine line, ReportArguments& arguments) {
   line.Option("--source-path", arguments.source_path, "DIR:JAR:...",
               "Where sources are: directories, jars and zips; then the usual places");
   line.Flag("--contexts", options.contexts,
-            "Show who takes each lock, who waits for it, and who has it then");
+            "Show who takes each lock, who waits for it, and who has it then; of distributions, "
+            "show each calling context by itself");
   line.Flag("--static-letters", options.static_letters,
             "Print lower-case type letters for static methods");
   line.Option("-o,--out", arguments.out, "FILE",
               "The file of report html (default: NAME.html; - is stdout)");
+  AddWindowOption(line, arguments.table);
   AddTableOptions(line, arguments.table);
   line.Flag("--refit", arguments.refit,
             "Refit the calibration table to samples of the same program: those of the combined "

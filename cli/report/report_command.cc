@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/events/recording_info.h"
+#include "cli/fleet/fetched.h"
 #include "cli/report/report_arguments.h"
 #include "cli/shared/choices.h"
 #include "cli/shared/commands.h"
@@ -221,6 +222,8 @@ Result<void> TakeNewest(const reports::Report* report, ReportArguments& argument
 
 Result<void> Run(ReportArguments arguments) {
   if (auto set = SetChoices(arguments); !set) return set;
+  auto fetched = FetchIfUrl({&arguments.report, &arguments.directory, &arguments.third});
+  if (!fetched) return fetched;
   const auto named = TakeNamed(arguments);
   if (!named) return std::unexpected(named.error());
   if (auto taken = TakeNewest(*named, arguments); !taken) return taken;

@@ -129,6 +129,8 @@ Declared Declared::Repeatable() const {
   return Declared(option_->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll));
 }
 
+Declared Declared::JoinedBy(char separator) const { return Declared(option_->join(separator)); }
+
 Declared Declared::ShowDefault() const { return Declared(option_->capture_default_str()); }
 
 bool Declared::IsGiven() const { return option_->count() > 0; }

@@ -43,6 +43,8 @@ class Declared {
   Declared OneValueEach() const;
   // Does the same, and the help shows one value.
   Declared Repeatable() const;
+  // Permits several occurrences, whose values become one with the separator between them.
+  Declared JoinedBy(char separator) const;
   // Prints the value that the variable has now as the default in the help.
   Declared ShowDefault() const;
 

@@ -48,15 +48,27 @@ Result<void> CheckChoice(const std::string& directory, const ExportChoice& choic
   return {};
 }
 
+void AddChoices(CommandLine line, ExportChoice& choice) {
+  line.Option("--threads", choice.threads, "separate|merged",
+              "separate (default) or merged: all threads as one tree");
+  line.Option("--metric", choice.metric, "NAME", "Only this metric or event, and the calls");
+  AddWindowOption(line, choice.table);
+  AddTableOptions(line, choice.table);
+}
+
 }  // namespace
 
 void AddExportOptions(CommandLine line, ExportChoice& choice) {
   line.Option("profile", choice.directory, "PROFILE",
-              "The profile's directory; the newest *.jprof here if left out");
-  line.Option("--threads", choice.threads, "separate|merged",
-              "separate (default) or merged: all threads as one tree");
-  line.Option("--metric", choice.metric, "NAME", "Only this metric or event, and the calls");
-  AddTableOptions(line, choice.table);
+              "The profile's directory, or a URL of a fleet; the newest *.jprof here if left out");
+  AddChoices(line, choice);
+}
+
+void AddExportOptions(CommandLine line, std::vector<std::string>& profiles, ExportChoice& choice) {
+  line.Option("profiles", profiles, "PROFILE",
+              "The profile's directory, of a fleet also several; the newest *.jprof here if left "
+              "out");
+  AddChoices(line, choice);
 }
 
 Result<reports::ExportInput> OpenForExport(const ExportChoice& choice) {

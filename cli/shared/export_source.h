@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/shared/command_line.h"
 #include "cli/shared/profile_source.h"
@@ -20,6 +21,9 @@ struct ExportChoice {
 // Adds PROFILE, --threads, --metric and the options of the calibration table. `choice` must outlive
 // the app.
 void AddExportOptions(CommandLine line, ExportChoice& choice);
+
+// Does the same for a command that takes several profiles.
+void AddExportOptions(CommandLine line, std::vector<std::string>& profiles, ExportChoice& choice);
 
 // Fails if the profile cannot be opened, or if --metric or --threads do not fit it.
 Result<reports::ExportInput> OpenForExport(const ExportChoice& choice);

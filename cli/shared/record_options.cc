@@ -30,6 +30,8 @@ void AddFlag(CommandLine line, const options::Option& option, TypedOptions& type
     line.Option(flag, typed.events, "E[=N]", help).Repeatable();
   } else if (option.flag == "--metrics") {
     line.Option(flag, typed.metrics, std::string(option.argument), help);
+  } else if (option.flag == "--distribution") {
+    line.Option(flag, std::function(set), std::string(option.argument), help).JoinedBy(',');
   } else if (option.NeedsValue()) {
     line.Option(flag, std::function(set), ValueName(option, option.argument), help);
   } else if (option.TakesValue()) {  // "[=DIR]"
@@ -83,6 +85,13 @@ void AddCommandOptions(CommandLine line, TypedOptions& typed) {
   line.Group(options::kRarelyNeeded);
   line.Option("--agent", typed.agent, "LIB",
               "the agent library (default: JPROF_AGENT, or libjprof.so of this installation)");
+}
+
+void AddSeriesOption(CommandLine line, TypedOptions& typed) {
+  line.Group(CommandLine::kOptions);
+  line.Option("--series", typed.series, "INTERVAL",
+              "also keep counts over time: a snapshot every INTERVAL (1s, 500ms; at least 100ms), "
+              "for --window of reports and report series");
 }
 
 Result<void> CheckCommand(const CommandLine& line, const Command& command) {

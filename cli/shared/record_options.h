@@ -31,6 +31,9 @@ void AddOptionsOfRuns(CommandLine line, TypedOptions& typed);
 // Declares --force and --agent, which are options of the command and not of the agent.
 void AddCommandOptions(CommandLine line, TypedOptions& typed);
 
+// Declares --series, which is an option of the command, too.
+void AddSeriesOption(CommandLine line, TypedOptions& typed);
+
 // Fails with kWrongUse if there is no command behind "--", or an argument that is not declared.
 Result<void> CheckCommand(const CommandLine& line, const Command& command);
 

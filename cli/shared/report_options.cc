@@ -16,6 +16,13 @@ void AddTableOptions(CommandLine line, TableChoice& choice) {
   line.Group(CommandLine::kOptions);
 }
 
+void AddWindowOption(CommandLine line, TableChoice& choice) {
+  line.Option(
+      "--window", choice.window, "FROM..TO",
+      "Only what was counted then, of a profile recorded with --series: 10s..20s, 500ms..2s, "
+      "1m.., ..30s or 20%..50% of the recording; ends are those of the nearest snapshots");
+}
+
 void AddWidthOption(CommandLine line, TextChoice& choice) {
   constexpr uint64_t kMost = 100'000;  // names are shorter
   line.Option("--width", choice.width, "N",

@@ -17,6 +17,9 @@ namespace jprof::cli {
 // Adds --uncalibrated, --table and --force. `choice` must outlive the app.
 void AddTableOptions(CommandLine line, TableChoice& choice);
 
+// Adds --window, which is that of `choice`.
+void AddWindowOption(CommandLine line, TableChoice& choice);
+
 // Holds the options for how text looks.
 struct TextChoice {
   std::string names = "full";

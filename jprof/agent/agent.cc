@@ -12,6 +12,7 @@
 #include "jprof/hookit/hook_recording.h"
 #include "jprof/setup/meta.h"
 #include "jprof/setup/print_message.h"
+#include "profile/files/process_context.h"
 #include "profile/files/whole_file.h"
 
 namespace jprof::agent {
@@ -136,6 +137,7 @@ void Agent::End(JNIEnv* jni) {
   if (calls_) NoteIfNoMemory([&] { calls_->End(jni); });
   NoteIfNoMemory([&] { jit_log_.End(jni); });
   event_trace_.End();
+  NoteIfNoMemory([&] { profile::KeepProcessContext(directory_); });
 }
 
 void Agent::DisableEvents() {

@@ -15,7 +15,8 @@ CallRecording::CallRecording(const Setting& setting)
       session_(setting.plan, setting.hooks),
       focus_(setting.options),
       threads_(session(), setting.jvmti, setting.attached),
-      method_reuse_(session()) {
+      method_reuse_(session()),
+      labels_(setting.java, setting.plan, setting.options.train) {
   Publish(session());
 }
 
@@ -103,6 +104,7 @@ void CallRecording::Listen() {
 Result<void> CallRecording::Begin(JNIEnv* jni, std::span<const ExistingThread> threads) {
   focus_.Begin(jni);
   threads_.Begin(jni, threads);
+  labels_.Begin(jni);
   if (!objects_) return source_->Begin(jni);
   objects_->Begin(jni);
   auto begun = objects_->BeginLate(jni);
@@ -131,7 +133,9 @@ Result<void> CallRecording::RestoreCode(JNIEnv* jni) {
   if (objects_) {
     if (auto ended = objects_->EndLate(jni); !ended) return ended;
   }
-  return source_->End(jni);
+  auto ended = source_->End(jni);
+  if (ended) labels_.End(jni);
+  return ended;
 }
 
 void CallRecording::DisableEvents() {

@@ -13,6 +13,7 @@
 #include "jprof/agent/calls/focus.h"
 #include "jprof/agent/calls/method_reuse.h"
 #include "jprof/agent/control.h"
+#include "jprof/agent/labels/label_natives.h"
 #include "jprof/agent/objects/object_recording.h"
 #include "jprof/agent/sampling/sampling.h"
 #include "jprof/agent/vm/existing_threads.h"
@@ -79,6 +80,7 @@ class CallRecording {
   Focus focus_;
   RecordedThreads threads_;
   MethodReuse method_reuse_;
+  LabelNatives labels_;
   std::unique_ptr<CallSource> source_;        // set by Open
   std::unique_ptr<ObjectRecording> objects_;  // null if the plan has no objects
   std::unique_ptr<Sampling> sampling_;        // null if the plan has no samples

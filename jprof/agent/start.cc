@@ -47,7 +47,8 @@ void ResolveCounter(JavaVM* java, options::AgentOptions& options, bool attached)
   if (choice.counter == options::Counter::kProbe) return;
   if (const auto possible = CheckWovenCounter(version); !possible) {
     options.counter = options::Counter::kProbe;
-    if (options.removed || (attached && !setup::CheckAttach(options, version))) {
+    const bool needs_woven = options.removed || !options.label_from.empty();
+    if (needs_woven || (attached && !setup::CheckAttach(options, version))) {
       options.counter = options::Counter::kWoven;  // it will be refused, with the reason
       return;
     }

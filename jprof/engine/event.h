@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "common/frame_kind.h"
 #include "jprof/engine/thread.h"
@@ -31,6 +32,12 @@ template <class Recording>
 void EnterSlow(const Event& event, int64_t now, uint64_t site = 0);
 template <class Recording>
 void LeaveSlow(const Event& event, int64_t now);
+
+// Sets the label with this text in the method that runs on the calling thread. A text without data
+// ends the label that this method has set. Kinds of recording without a tree, and those with
+// kSites, ignore it.
+template <class Recording>
+void SetLabel(std::string_view text);
 
 // Counts an event of a signal handler that interrupted RareWork of its thread, or the writing of a
 // trace's event.

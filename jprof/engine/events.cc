@@ -6,11 +6,13 @@
 #include <iterator>
 
 #include "jprof/engine/function_events.h"
+#include "jprof/engine/labels/labels.h"
 #include "jprof/engine/rare_work.h"
 #include "jprof/engine/samples.h"
 #include "jprof/engine/session.h"
 #include "jprof/engine/shadow_stack.h"
 #include "jprof/engine/tree.h"
+#include "jprof/engine/watched/watched_calls.h"
 
 namespace jprof::engine {
 namespace {
@@ -68,6 +70,7 @@ Elapsed AttributeInterval(Thread& thread, int64_t* now) {
     elapsed = TakeTime(thread, now);
     node->self += elapsed.ticks;
     thread.last = *now;
+    if (elapsed.dispatched) ++thread.progress.events;  // the fast path left before it counted this
   }
   internal::AttributeCounters<Recording>(&thread, node);
   return elapsed;
@@ -203,9 +206,11 @@ void EnterSlow(const Event& event, int64_t now, [[maybe_unused]] uint64_t site) 
   const auto [node, created] = NodeToEnter(thread, parent, ref);
   TrainSlow<Recording>(thread, elapsed, parent->ref, node->ref, EventKind::kEntry);
   IncrementOrDrop(thread, node->entries[thread.cursor.previous]);
-  *thread.cursor.top++ = {event.method, event.sp != kNoStack ? event.sp : ~uint64_t{0}, node};
+  const bool watched = internal::kTimesEvents<Recording> && BeginIfWatched(thread, ref, *node);
+  *thread.cursor.top++ = {watched ? event.method | kWatchedBit : event.method,
+                          event.sp != kNoStack ? event.sp : ~uint64_t{0}, node};
   thread.cursor.previous = static_cast<uint32_t>(EventKind::kEntry);
-  EndSlow<Recording>(thread, now, created || elapsed.dispatched);
+  EndSlow<Recording>(thread, now, created || elapsed.dispatched || watched);
 }
 
 template <class Recording>
@@ -215,7 +220,7 @@ void LeaveSlow(const Event& event, int64_t now) {
   Thread& thread = *current;
   if constexpr (Recording::kTrace)
     return TraceSlow<Recording>(thread, RefOfExit(thread, event), EventKind::kExit, now);
-  if (thread.cursor.top[-1].method != event.method &&
+  if (engine::MethodOf(thread.cursor.top[-1]) != event.method &&
       MethodOf(RefOfExit(thread, event)) == kIgnoredMethod)
     return;
 
@@ -232,7 +237,9 @@ void LeaveSlow(const Event& event, int64_t now) {
   }
   Node* const node = frame->node;
   uint32_t& count = node->exits[thread.cursor.previous];
-  const bool exact = MoveIfLarge(thread, node, count) || elapsed.dispatched;
+  const bool watched = IsWatched(*frame);
+  if (watched) EndWatchedCall(thread);
+  const bool exact = MoveIfLarge(thread, node, count) || elapsed.dispatched || watched;
   TrainSlow<Recording>(thread, elapsed, node->ref, frame[-1].node->ref, EventKind::kExit);
   IncrementOrDrop(thread, count);
   thread.cursor.top = frame;
@@ -240,9 +247,32 @@ void LeaveSlow(const Event& event, int64_t now) {
   EndSlow<Recording>(thread, now, exact);
 }
 
+// A label has the stack pointer of the method that has set it, so it ends together with that frame.
+template <class Recording>
+void SetLabel(std::string_view text) {
+  if constexpr (Recording::kTrace || Recording::kSites) return;
+  const RareWork work;
+  if (!work.acquired()) return DropEvent();
+  int64_t now = Recording::kClock ? ptm::ReadTsc() : 0;
+  const uint64_t continuation = current_thread != nullptr ? current_thread->continuation : 0;
+  Thread* const current = ThreadForEvent<Recording>({0, kNoStack, 0, continuation, 0}, &now);
+  if (current == nullptr) return;
+  Thread& thread = *current;
+  const Progress before = thread.progress;
+  internal::ReadCounters<Recording>(&thread);
+  AttributeInterval<Recording>(thread, &now);
+  if (IsLabel(thread.cursor.top[-1])) --thread.cursor.top;
+  if (text.data() != nullptr) PushLabel(thread, text);
+  EndSlow<Recording>(thread, now, true);
+  // It is no event of the calls that are being timed.
+  thread.progress.events = before.events;
+  thread.progress.timed = before.timed;
+}
+
 #define JPROF_INSTANTIATE(R)                                   \
   template void EnterSlow<R>(const Event&, int64_t, uint64_t); \
-  template void LeaveSlow<R>(const Event&, int64_t);
+  template void LeaveSlow<R>(const Event&, int64_t);           \
+  template void SetLabel<R>(std::string_view);
 #define JPROF_INSTANTIATE_TRAINING(R) JPROF_INSTANTIATE(Training<R>)
 JPROF_UNTRAINED_RECORDINGS(JPROF_INSTANTIATE)
 JPROF_TRAINED_RECORDINGS(JPROF_INSTANTIATE)

@@ -11,10 +11,12 @@ namespace {
 
 constexpr uint32_t kMostBuckets = 1 << 18;
 
-// Updates the type of a method that was compiled anew: it enters from another address.
-void Reclassify(CachedMethod& cached, MethodSource& source, uint64_t return_address) {
-  if (cached.return_address == static_cast<uint32_t>(return_address)) return;
-  cached.return_address = static_cast<uint32_t>(return_address);
+// Updates the type of a method that was compiled anew: it enters from another address. `mark` is
+// what its cached return address has.
+void Reclassify(CachedMethod& cached, MethodSource& source, uint64_t return_address,
+                uint32_t mark) {
+  if (cached.return_address == mark) return;
+  cached.return_address = mark;
   if (profile::TypeOf(cached.ref) == FrameKind::kNative) return;
   cached.ref = profile::PackMethod(source.Classify(return_address), profile::MethodOf(cached.ref));
 }
@@ -33,13 +35,18 @@ void Copy(const CachedMethod& cached, MethodBucket& bucket) {
 CachedMethod* MethodCache::Resolve(Thread& thread, uint64_t method, uint64_t return_address) {
   MethodSource& source = sources_.Of(method);
   if (CachedMethod* const cached = FindCached(thread, method)) {
-    Reclassify(*cached, source, return_address);
+    const profile::MethodId id = profile::MethodOf(cached->ref);
+    Reclassify(*cached, source, return_address, MarkOf(id, return_address));
     return cached;
   }
   const MethodTable::Id id = table_.Find(source, method);
   const FrameKind type = id.is_native ? FrameKind::kNative : source.Classify(return_address);
-  return Put(thread,
-             {method, profile::PackMethod(type, id.id), static_cast<uint32_t>(return_address)});
+  return Put(thread, {method, profile::PackMethod(type, id.id), MarkOf(id.id, return_address)});
+}
+
+uint32_t MethodCache::MarkOf(profile::MethodId id, uint64_t return_address) const {
+  const auto low = static_cast<uint32_t>(return_address);
+  return table_.IsWatched(id) ? low ^ kNoReturnAddress : low;
 }
 
 CachedMethod* MethodCache::Add(Thread& thread, MethodSource& source, uint64_t method) {

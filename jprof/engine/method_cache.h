@@ -14,8 +14,13 @@ namespace jprof::engine {
 struct CachedMethod {
   uint64_t method = 0;
   profile::MethodRef ref{};
-  uint32_t return_address = 0;  // low half, at its latest entry probe; changes if compiled anew
+  // The low half of that of its latest entry probe, which changes if the method is compiled anew.
+  // Of a watched method it differs by kNoReturnAddress, so that no entry is for the fast path.
+  uint32_t return_address = 0;
 };
+// No code cache is large enough for two return addresses that differ in this bit only.
+inline constexpr uint32_t kNoReturnAddress = uint32_t{1} << 31;
+
 struct alignas(64) MethodBucket {
   CachedMethod entry[4];
 };
@@ -61,6 +66,7 @@ class MethodCache {
   CachedMethod* Add(Thread& thread, MethodSource& source, uint64_t method);
 
  private:
+  uint32_t MarkOf(profile::MethodId id, uint64_t return_address) const;
   CachedMethod* Put(Thread& thread, const CachedMethod& method);
   bool Grow(Thread& thread);
 

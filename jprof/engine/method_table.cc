@@ -12,6 +12,7 @@ namespace jprof::engine {
 namespace {
 
 constexpr uint32_t kFirstCapacity = 4096;
+constexpr size_t kWatchedWords = (size_t{profile::kMethodMask} + 1) / 64;
 
 uint64_t Mix(uint64_t hash, std::string_view text) {  // FNV-1a, a separator after each part
   for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3ull;
@@ -43,7 +44,10 @@ bool SiteNames::Describe(uint64_t handle, MethodText* text) {
   return true;
 }
 
-MethodTable::~MethodTable() { UnmapArray(slots_, capacity_); }
+MethodTable::~MethodTable() {
+  UnmapArray(slots_, capacity_);
+  UnmapArray(watched_, kWatchedWords);
+}
 
 bool MethodTable::Open(profile::Writer* writer, Filter filter) {
   writer_ = writer;
@@ -57,6 +61,22 @@ bool MethodTable::Open(profile::Writer* writer, Filter filter) {
 void MethodTable::SetFilter(Filter filter) {
   const UninterruptedLock guard(lock_);
   filter_ = std::move(filter);
+}
+
+bool MethodTable::SetWatch(Watch watch) {
+  if (!watch) return true;
+  watch_ = std::move(watch);
+  watched_ = MapArray<uint64_t>(kWatchedWords);
+  return watched_ != nullptr;
+}
+
+void MethodTable::WatchIfSelected(profile::MethodId id, const MethodText& text) {
+  const bool is_label = (text.flags & profile::kMethodLabel) != 0;
+  const uint64_t patterns = watch_ && !is_label ? watch_(text.class_name, text.name) : 0;
+  if (patterns == 0) return;
+  writer_->header()->watched_patterns |= patterns;
+  __atomic_fetch_or(&watched_[IndexOf(id) / 64], uint64_t{1} << (IndexOf(id) % 64),
+                    __ATOMIC_RELAXED);
 }
 
 bool MethodTable::Same(const Slot& slot, const MethodText& text) const {
@@ -85,21 +105,25 @@ bool MethodTable::Grow() {
   return true;
 }
 
+uint32_t MethodTable::SlotOf(uint64_t hash, const MethodText& text) const {
+  auto at = static_cast<uint32_t>(hash & (capacity_ - 1));
+  while (slots_[at].hash != 0 && (slots_[at].hash != hash || !Same(slots_[at], text)))
+    at = (at + 1) & (capacity_ - 1);
+  return at;
+}
+
 MethodTable::Id MethodTable::Find(MethodSource& source, uint64_t method) {
   MethodText text;
   if (!source.Describe(method, &text)) {
     ++writer_->header()->name_failures;
     return {kUnknownMethod, false};
   }
+  if (text.class_name == kLabelClass && text.flags == 0) return {kIgnoredMethod, text.is_native};
   const uint64_t hash = HashOf(text);
   writer_->ExpectMethod();  // the file grows before the lock is taken
   const UninterruptedLock guard(lock_);
-  auto at = static_cast<uint32_t>(hash & (capacity_ - 1));
-  for (; slots_[at].hash != 0; at = (at + 1) & (capacity_ - 1)) {
-    const Slot& slot = slots_[at];
-    if (slot.hash != hash) continue;
-    if (Same(slot, text)) return {slot.id, text.is_native};
-  }
+  const uint32_t at = SlotOf(hash, text);
+  if (slots_[at].hash != 0) return {slots_[at].id, text.is_native};
   const bool accepted = !filter_ || text.flags != 0 || filter_(text.class_name, text.name);
   const uint16_t flags =
       text.flags | (text.is_static ? profile::kMethodStatic : 0) |
@@ -114,7 +138,10 @@ MethodTable::Id MethodTable::Find(MethodSource& source, uint64_t method) {
     ++writer_->header()->name_failures;
     return {accepted ? kUnknownMethod : kIgnoredMethod, text.is_native};
   }
-  if (!accepted) slot.id = kIgnoredMethod;
+  if (!accepted)
+    slot.id = kIgnoredMethod;
+  else if (watched_ != nullptr && text.flags == 0)  // others have no names that patterns select
+    WatchIfSelected(slot.id, text);
   slots_[at] = slot;
   if (++used_ * 2 > capacity_) Grow();  // if that fails, lookups get slower
   return {slot.id, text.is_native};

@@ -77,6 +77,9 @@ class SiteNames final : public MethodSource {
   FrameKind Classify(uint64_t) override { return FrameKind::kSite; }
 };
 
+// The class by which Java programs set labels (docs/LABELS.md). Its methods are not recorded.
+inline constexpr std::string_view kLabelClass = "jprof/label/Label";
+
 inline constexpr profile::MethodId kIgnoredMethod{profile::kMethodMask - 1};  // filtered out
 inline constexpr profile::MethodId kUnknownMethod{1};  // could not be described
 
@@ -90,6 +93,17 @@ class MethodTable {
   bool Open(profile::Writer* writer, Filter filter);
   // Sets the filter of the methods that are found from now on.
   void SetFilter(Filter filter);
+  // Returns the set of patterns that select a method whose calls are to be timed one by one, with
+  // bit i for pattern i, or 0 if they are not.
+  using Watch = std::function<uint64_t(std::string_view class_name, std::string_view name)>;
+  // Sets the methods to be watched, which may be none. Call this once, before the first Find.
+  // Returns false if there is no memory.
+  bool SetWatch(Watch watch);
+  // Returns whether a method is watched. Any thread that has found the method may call this.
+  bool IsWatched(profile::MethodId id) const {
+    return watched_ != nullptr && (LoadWatched(id) >> (IndexOf(id) % 64) & 1) != 0;
+  }
+
   // Marks methods that have an intrinsic, which may be used in place of calls. Call this
   // before the first Find.
   void MarkIntrinsics() { mark_intrinsics_ = true; }
@@ -107,6 +121,12 @@ class MethodTable {
     uint32_t offset = 0;  // offset of the MethodRecord, in units of 8 bytes
   };
   bool Same(const Slot& slot, const MethodText& text) const;
+  uint64_t LoadWatched(profile::MethodId id) const {
+    return __atomic_load_n(&watched_[IndexOf(id) / 64], __ATOMIC_RELAXED);
+  }
+  void WatchIfSelected(profile::MethodId id, const MethodText& text);
+  // Returns the index of the method's slot, or of the empty one where it belongs.
+  uint32_t SlotOf(uint64_t hash, const MethodText& text) const;
   bool IsFull() const { return used_ + 1 >= capacity_; }  // one empty slot ends every search
   bool Grow();
 
@@ -114,6 +134,8 @@ class MethodTable {
   profile::Writer* writer_ = nullptr;
   Filter filter_;
   bool mark_intrinsics_ = false;
+  Watch watch_;
+  uint64_t* watched_ = nullptr;  // a bit for each id; null if no method is watched
   Slot* slots_ = nullptr;
   uint32_t capacity_ = 0;
   uint32_t used_ = 0;

@@ -5,6 +5,7 @@
 //   method_cache()  finds methods, for the slow path of the calling thread
 //   methods()       the ids and names of methods
 //   timelines()     rows of the profile; virtual threads
+//   watched()       calls that are timed one by one
 //   trace()         blocks of a trace
 //   writer()        the files
 //
@@ -22,6 +23,7 @@
 #include "jprof/engine/thread_registry.h"
 #include "jprof/engine/timelines.h"
 #include "jprof/engine/trace_blocks.h"
+#include "jprof/engine/watched/watched_calls.h"
 #include "profile/files/writer.h"
 
 namespace jprof::engine {
@@ -58,6 +60,7 @@ class Session {
   MethodCache& method_cache() { return method_cache_; }
   MethodTable& methods() { return methods_; }
   Timelines& timelines() { return timelines_; }
+  WatchedCalls& watched() { return watched_; }
   TraceBlocks& trace() { return trace_; }
   profile::Writer& writer() { return writer_; }
   const MethodSources& sources() const { return sources_; }
@@ -78,6 +81,7 @@ class Session {
   std::atomic<bool> probes_end_ = false;
   profile::Writer writer_;
   MethodTable methods_;
+  WatchedCalls watched_{writer_, methods_};
   MethodCache method_cache_{methods_, sources_};
   Timelines timelines_{writer_, sources_, options_};
   TraceBlocks trace_{writer_, options_};

@@ -29,6 +29,7 @@ struct SessionOptions {
   uint64_t trace_memory = 64ull << 20;  // bytes per thread
   uint32_t timed_event_period = 32;     // one event in this many is timed; 1 with counters
   MethodTable::Filter method_filter;
+  MethodTable::Watch watch;  // methods whose calls are timed one by one; requires a tree with time
   std::function<bool(std::string_view name)> thread_filter;
   // Is true if the session begins while the program is running. `name_of` then returns the name of
   // a thread by tid, or an empty text if it is not known. It is called in probes and must not

@@ -8,6 +8,7 @@
 #include "jprof/engine/session.h"
 #include "jprof/engine/thread_memory.h"
 #include "jprof/engine/tree.h"
+#include "jprof/engine/watched/watched_calls.h"
 
 namespace jprof::engine {
 namespace {
@@ -27,7 +28,8 @@ bool IsGone(const Frame& frame, uint64_t sp) {
 
 // Counts the end of a frame whose exit was not seen.
 void EndFrame(Thread& thread, const Frame& frame) {
-  if (IsOpen(frame)) return;
+  if (IsOpen(frame) || IsLabel(frame)) return;
+  if (IsWatched(frame)) EndWatchedCall(thread);
   uint32_t& count = frame.node->exits[thread.cursor.previous];
   MoveIfLarge(thread, frame.node, count);
   IncrementOrDrop(thread, count);
@@ -62,7 +64,7 @@ bool GrowFrames(Thread& thread) {
 
 Frame* FrameOf(const Thread& thread, uint64_t method) {
   Frame* frame = thread.cursor.top - 1;
-  while ((frame->method & ~kOpenBit) != method && frame->method != 0) --frame;
+  while (MethodOf(*frame) != method && frame->method != 0) --frame;
   return frame->method != 0 ? frame : nullptr;
 }
 
@@ -88,8 +90,9 @@ void EndFramesAbove(Thread& thread, const Frame* frame) {
 void PushOpenFrames(Thread& thread, std::span<const Frame> open_frames) {
   for (const Frame& open : open_frames) {
     if ((open.method & kFunctionBit) == 0) return;
+    if (IsLabel(open)) continue;
     if (thread.cursor.top == thread.cursor.limit && !GrowFrames(thread)) return;
-    const uint64_t method = open.method & ~kOpenBit;
+    const uint64_t method = MethodOf(open);
     const profile::MethodRef ref = thread.session->method_cache().Resolve(thread, method, 0)->ref;
     profile::Node* const node = FindOrAddChild(thread, thread.cursor.top[-1].node, ref).node;
     *thread.cursor.top++ = {method | kOpenBit, open.sp, node};

@@ -13,6 +13,10 @@ bool GrowFrames(Thread& thread);
 
 // Returns whether a frame was open when the recording began.
 inline bool IsOpen(const Frame& frame) { return (frame.method & kOpenBit) != 0; }
+// Returns the method of a frame as events have it.
+inline uint64_t MethodOf(const Frame& frame) { return frame.method & ~(kOpenBit | kWatchedBit); }
+// Returns whether a frame is that of a label.
+inline bool IsLabel(const Frame& frame) { return (frame.method & kLabelBit) != 0; }
 // Returns the innermost frame of a method, or null if there is none.
 Frame* FrameOf(const Thread& thread, uint64_t method);
 

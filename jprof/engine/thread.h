@@ -17,9 +17,11 @@ namespace jprof::engine {
 class Session;
 struct MethodBucket;  // method_cache.h
 
+struct WatchedCall;  // watched/watched_calls.h
+
 // One frame of the shadow stack. frames[0] is the thread row (method 0).
 struct Frame {
-  uint64_t method = 0;  // handle of the VM; has kOpenBit in an open frame
+  uint64_t method = 0;  // handle of the VM; has kOpenBit in an open frame, kWatchedBit in others
   uint64_t sp = 0;      // stack pointer at the entry probe, which callees are below
   profile::Node* node = nullptr;
 };
@@ -31,6 +33,14 @@ inline constexpr uint64_t kFunctionBit = uint64_t{1} << 63;
 // Marks Frame::method of a function that had been entered before its recording began: neither its
 // entry nor its exit is counted. No function's address has this bit.
 inline constexpr uint64_t kOpenBit = uint64_t{1} << 62;
+
+// Marks Frame::method of a label, whose id is in the low bits: neither its entry nor its exit is an
+// event. A label of a function has kFunctionBit, too. No handle and no address has this bit.
+inline constexpr uint64_t kLabelBit = uint64_t{1} << 61;
+
+// Marks Frame::method of a call that is timed (watched/watched_calls.h). Its exit leaves the fast
+// path, because no event has this bit.
+inline constexpr uint64_t kWatchedBit = uint64_t{1} << 60;
 
 // The reasons to leave the fast path. Any thread sets them atomically, and the owner handles them.
 enum Attention : uint32_t {
@@ -46,6 +56,16 @@ struct Cursor {
   uint8_t* trace_next = nullptr;
   uint8_t* trace_end = nullptr;
   uint32_t previous = 0;  // EventKind of the last event
+};
+
+// What a thread has gone through since it began or, of a timeline, since that began. The difference
+// between two moments is what a call took (watched/watched_calls.h).
+struct Progress {
+  int64_t off_cpu = 0;        // ticks in which it did not run
+  int64_t timed_ticks = 0;    // of handlers of events that were timed alone
+  int64_t handler_ticks = 0;  // of all other handlers, as timed events estimate them
+  uint64_t events = 0;
+  uint64_t timed = 0;  // events that were timed alone
 };
 
 // A sequence of events with its own stack, tree and trace. It moves with a virtual thread from
@@ -68,6 +88,11 @@ struct Timeline {
   uint32_t ring_used = 0;
   uint32_t ring_capacity = 0;
   uint32_t ring_at = 0;
+  // The calls that are being timed, outermost first, and what to add to the thread's progress.
+  WatchedCall* watched = nullptr;
+  uint32_t watched_depth = 0;
+  uint32_t watched_capacity = 0;
+  Progress progress;
   // The identity of the virtual thread while it is unmounted, and the next one in a list of
   // Timelines.
   uint64_t virtual_thread = 0;
@@ -125,6 +150,7 @@ struct alignas(64) Thread {
   profile::ThreadRecord* record = nullptr;  // record of the native thread (own ticks, dispatches)
   ptm::VirtualClock clock;
   uint64_t random = 0;
+  Progress progress;    // its `events` include those until the next timed event
   uint32_t victim = 0;  // child slot to be replaced next
   uint32_t method_count = 0;
   uint32_t forgets = 0;  // how often the method cache was emptied on request

@@ -61,6 +61,7 @@ Thread* ThreadRegistry::Make() {
   thread->extra = session_.writer().extra();
   thread->random = (reinterpret_cast<uint64_t>(thread) ^ ptm::ReadTsc()) | 1;
   thread->until_timed = session_.timing().period;
+  thread->progress.events = thread->until_timed;
   thread->joined_late = session_.options().joins_late;
   return thread;
 }

@@ -8,6 +8,7 @@
 #include "jprof/engine/thread_memory.h"
 #include "jprof/engine/thread_registry.h"
 #include "jprof/engine/tree.h"
+#include "jprof/engine/watched/watched_calls.h"
 
 namespace jprof::engine {
 namespace {
@@ -78,11 +79,15 @@ void Timelines::SwitchToVirtualThread(Thread& thread, uint64_t identity) {
 
 void Timelines::SwitchTo(Thread& thread, uint64_t continuation, uint64_t identity) {
   if (options_.clock) AttributeTime(thread);
+  PauseProgress(thread);
   thread.SaveCursor();
   Unmount(thread);
   thread.continuation = continuation;
-  if (continuation != 0) return Mount(thread, identity);
-  thread.MakeCurrent(thread.carrier);
+  if (continuation != 0)
+    Mount(thread, identity);
+  else
+    thread.MakeCurrent(thread.carrier);
+  ResumeProgress(thread);
 }
 
 void Timelines::Unmount(Thread& thread) {

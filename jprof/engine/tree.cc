@@ -153,8 +153,10 @@ bool FoldsRecursion(Session& session) {
 // Returns the ancestor that represents a child with this method, or null if there is none or if
 // recursion is not folded.
 Node* FoldedChild(Thread& thread, Node* parent, MethodRef ref) {
-  const bool is_site = profile::TypeOf(ref) == FrameKind::kSite;  // which other methods share
-  if (is_site || !FoldsRecursion(*thread.session)) return nullptr;
+  // Other methods share these.
+  const bool is_shared =
+      profile::TypeOf(ref) == FrameKind::kSite || profile::TypeOf(ref) == FrameKind::kLabel;
+  if (is_shared || !FoldsRecursion(*thread.session)) return nullptr;
   return AncestorOf(thread, parent, profile::MethodOf(ref));
 }
 

@@ -273,7 +273,8 @@ Node* WovenOverflow(Thread& thread, Node* parent) {
 Node* WovenLeaf(const Thread& thread, Node* current, std::span<const MethodId> innermost_first) {
   if (profile::MethodOf(current->ref) == profile::kOverflowMethod) return current;
   const auto inner_of = [&](const Node* node) {
-    const auto found = std::ranges::find(innermost_first, profile::MethodOf(node->ref));
+    const Node* const runs = IsLabel(node) ? thread.nodes + node->parent : node;
+    const auto found = std::ranges::find(innermost_first, profile::MethodOf(runs->ref));
     return found != innermost_first.end()
                ? std::optional(innermost_first.first(found - innermost_first.begin()))
                : std::nullopt;

@@ -19,6 +19,8 @@
 //   table counts in `next` of its first record how often a site was not in its slot.
 // - There is no stack of frames. While a virtual thread is unmounted, its timeline has at most one
 //   frame above the root, with the node that was current.
+// - A label is a child of the method that has set it, and the current node while it is set. Another
+//   label of that method takes its place.
 // - Recursion is folded from the start or, above half of the memory, for new contexts only.
 #pragma once
 
@@ -64,6 +66,10 @@ inline profile::Node* WovenRoot(const Thread& thread) {
   return thread.nodes + thread.timeline.record->root;
 }
 
+inline bool IsLabel(const profile::Node* node) {
+  return profile::TypeOf(node->ref) == FrameKind::kLabel;
+}
+
 inline bool IsSite(const profile::Node* node) {
   return profile::TypeOf(node->ref) == FrameKind::kSite;
 }
@@ -85,9 +91,9 @@ inline profile::Node* CurrentNode(const Thread& thread) {
 // thread is not recorded.
 Thread* WovenThread(Session& session);
 
-// Returns the child of `parent` for the method, or for a class of objects if that is the kind. It
-// is created if necessary. Never returns null: without space it is the node for such contexts, and
-// the entry is counted as overflow.
+// Returns the child of `parent` for the method, or for a class of objects or a label if that is the
+// kind. It is created if necessary. Never returns null: without space it is the node for such
+// contexts, and the entry is counted as overflow.
 profile::Node* WovenChild(Thread& thread, profile::Node* parent, profile::MethodId method,
                           FrameKind kind = FrameKind::kWoven);
 

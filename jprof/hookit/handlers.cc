@@ -21,13 +21,16 @@ void OnExit(void* function, void*) {
 }
 
 void Nothing(void*, void*) {}
+void NoLabel(std::string_view) {}
 
 }  // namespace
 
 Handlers HandlersFor(engine::RecordingKind kind, bool train) {
-  return engine::Visit(kind, train, []<class R>() -> Handlers { return {OnEntry<R>, OnExit<R>}; });
+  return engine::Visit(kind, train, []<class R>() -> Handlers {
+    return {OnEntry<R>, OnExit<R>, engine::SetLabel<R>};
+  });
 }
 
-Handlers InertHandlers() { return {Nothing, Nothing}; }
+Handlers InertHandlers() { return {Nothing, Nothing, NoLabel}; }
 
 }  // namespace jprof::hookit

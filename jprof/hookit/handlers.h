@@ -1,6 +1,7 @@
 // Provides the functions that the hooks of C and C++ functions call. See docs/HOOKS.md.
 #pragma once
 
+#include "jprof/engine/labels/labels.h"
 #include "jprof/engine/recording.h"
 
 namespace jprof::hookit {
@@ -12,6 +13,7 @@ using Handler = void (*)(void* function, void* call_site);
 struct Handlers {
   Handler enter = nullptr;
   Handler leave = nullptr;
+  engine::LabelFunction label = nullptr;  // sets the label that the program gives
 };
 
 // Returns the handlers that record into the engine's session. `train` is as for engine::Visit.

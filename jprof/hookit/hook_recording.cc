@@ -26,6 +26,7 @@
 #include "jprof/setup/profile_directory.h"
 #include "options/agent_options.h"
 #include "options/hook_variable.h"
+#include "profile/files/process_context.h"
 #include "profile/files/whole_file.h"
 #include "ptm/thread_instructions.h"
 
@@ -38,7 +39,8 @@ namespace {
 void StartOnce();
 void FirstEnter(void* function, void* call_site);
 void FirstLeave(void* function, void* call_site);
-constexpr Handlers kFirst = {FirstEnter, FirstLeave};
+void NoFunctionYet(std::string_view) {}  // a label is a node below a function
+constexpr Handlers kFirst = {FirstEnter, FirstLeave, NoFunctionYet};
 
 enum class State { kNotStarted, kStarting, kStarted };
 
@@ -66,6 +68,7 @@ FunctionSource& Functions() {
 }
 
 void Use(const Handlers& handlers) {
+  __atomic_store_n(&current_handlers.label, handlers.label, __ATOMIC_RELEASE);
   __atomic_store_n(&current_handlers.leave, handlers.leave, __ATOMIC_RELEASE);
   __atomic_store_n(&current_handlers.enter, handlers.enter, __ATOMIC_RELEASE);
 }
@@ -268,6 +271,7 @@ void Finish() {
   finished = true;
   CountLocks(nullptr);
   own.session->Finish();
+  profile::KeepProcessContext(own.directory);
 }
 
 void ForgetFunctions() {

@@ -16,6 +16,7 @@
 #include <unwind.h>
 
 #include <cstdint>
+#include <string_view>
 
 #include "jprof/engine/function_events.h"
 #include "jprof/hookit/hook_recording.h"
@@ -67,6 +68,12 @@ JPROF_EXPORTED void __cyg_profile_func_enter(void* function, void* call_site) {
 }
 JPROF_EXPORTED void __cyg_profile_func_exit(void* function, void* call_site) {
   hookit::current_handlers.leave(function, call_site);
+}
+
+// See jprof/label/jprof-label.h.
+JPROF_EXPORTED void jprof_label_set(const char* text) {
+  const std::string_view label = text != nullptr ? std::string_view(text) : std::string_view();
+  __atomic_load_n(&hookit::current_handlers.label, __ATOMIC_ACQUIRE)(label);
 }
 
 JPROF_EXPORTED void longjmp(__jmp_buf_tag* target, int value) noexcept {

@@ -12,6 +12,7 @@ CounterChoice ChooseCounter(const options::AgentOptions& options, int java_versi
   if (options.hooks == options::Hooks::kYes)
     return {kProbe, "HOOKS records functions of C and C++ as well"};
   if (options.removed) return {kWoven, "REMOVED compares with what the bytecode asks for"};
+  if (!options.label_from.empty()) return {kWoven, "LABEL_FROM changes the methods that it names"};
   if (options.train) return {kProbe, "TRAIN measures probes"};
   if (options.tree_memory > options::kMostWovenTree) return {kProbe, "the tree may exceed 14 GiB"};
   if (attached && java_version > options::kLastJdkWithLateCalls)

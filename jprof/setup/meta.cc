@@ -1,5 +1,6 @@
 #include "jprof/setup/meta.h"
 
+#include <fmt/ranges.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -20,12 +21,20 @@ namespace {
 
 constexpr char kTracedUnit[] = "instructions";  // counted by a tracer
 
+std::string TextOf(const options::FilterItem& item) {
+  return (item.include ? '+' : '-') + item.text + (item.prefix ? "*" : "");
+}
+
 std::string TextOf(const options::Filter& filter) {
   std::string text;
-  for (const options::FilterItem& item : filter.items) {
-    text += (item.include ? '+' : '-') + item.text + (item.prefix ? "*" : "");
-  }
+  for (const options::FilterItem& item : filter.items) text += TextOf(item);
   return text;
+}
+
+std::vector<std::string> ItemTexts(const options::Filter& filter) {
+  std::vector<std::string> texts;
+  for (const options::FilterItem& item : filter.items) texts.push_back(TextOf(item));
+  return texts;
 }
 
 const char* TraceModeName(options::TraceMode mode) {
@@ -100,6 +109,8 @@ profile::RecordingOptions RecordingOptionsOf(const options::AgentOptions& option
           .threads = TextOf(options.threads),
           .methods = TextOf(options.methods),
           .focus = TextOf(options.focus),
+          .label_from = fmt::format("{}", fmt::join(options.label_from, "+")),
+          .distribution = ItemTexts(options.distribution),
           .trace_mode = TraceModeName(options.trace_mode),
           .trace_memory = options.trace_memory,
           .train = options.train,

@@ -50,6 +50,14 @@ engine::TraceKeep TraceKeepOf(options::TraceMode mode) {
   return engine::TraceKeep::kNormal;
 }
 
+// Returns which patterns select a method, or 0 if it is not selected.
+engine::MethodTable::Watch WatchOf(const options::Filter& filter) {
+  return [filter](std::string_view class_name, std::string_view name) -> uint64_t {
+    if (!filter.AcceptsMethod(class_name, name)) return 0;
+    return filter.ItemsOfMethod(class_name, name);
+  };
+}
+
 Source SourceOf(const options::AgentOptions& options) {
   switch (options.mode) {
     case options::Mode::kTprof:
@@ -113,6 +121,10 @@ Result<Plan> MakePlan(const options::AgentOptions& options, bool has_vm) {
   engine::SessionOptions& session = plan.session;
   if (const auto selected = SelectMetrics(options, session); !selected)
     return std::unexpected(selected.error());
+  if (!has_vm && !options.distribution.Empty())
+    return WrongUse(
+        "calls of C and C++ functions cannot be timed one by one, because their names are known "
+        "only when a report is printed: remove --distribution (DISTRIBUTION)");
   const bool native_locks = options.mode == options::Mode::kLocks && !has_vm;
   plan.source = native_locks ? Source::kProbe : SourceOf(options);
   ChooseParts(options, plan);
@@ -138,6 +150,8 @@ Result<Plan> MakePlan(const options::AgentOptions& options, bool has_vm) {
     session.files.node_region = engine::kWovenRegion;
     session.files.node_addresses = *addresses;
   }
+  session.files.distributions = !options.distribution.Empty();
+  if (session.files.distributions) session.watch = WatchOf(options.distribution);
   session.fold_recursion = options.fold_recursion;
   session.call_sites = options.call_sites;
   session.trace_keep = TraceKeepOf(options.trace_mode);

@@ -37,7 +37,10 @@ constexpr std::array<KnownMethod, kCounterMethods> kMethods = {
      {kConcurrentClass, "failed", "(I)V"},
      {kConcurrentClass, "release", "(Ljava/lang/Object;I)V"},
      {kConcurrentClass, "parks", "()V"},
-     {kConcurrentClass, "reacquires", "()V"}}};
+     {kConcurrentClass, "reacquires", "()V"},
+     {kCounterClass, "label", "(Ljava/lang/String;)V"},
+     {kCounterClass, "labelOf", "(Ljava/lang/Object;)V"},
+     {kCounterClass, "labelNumber", "(J)V"}}};
 
 }  // namespace
 

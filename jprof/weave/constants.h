@@ -37,8 +37,11 @@ enum class CounterMethod : uint8_t {
   kReleaseLock,
   kParks,
   kReacquires,
+  kLabel,  // this and those below are methods of kCounterClass
+  kLabelOf,
+  kLabelNumber,
 };
-inline constexpr size_t kCounterMethods = 22;
+inline constexpr size_t kCounterMethods = 25;
 
 class Constants {
  public:

@@ -8,6 +8,7 @@ namespace jprof::weave {
 
 // Return the bytes of the class files, which are empty if jprof was built without a JDK.
 std::span<const uint8_t> CounterClass();
+std::span<const uint8_t> LabelsClass();
 std::span<const uint8_t> HeldClass();
 std::span<const uint8_t> LocksClass();
 std::span<const uint8_t> ConcurrentClass();

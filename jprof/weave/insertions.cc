@@ -3,27 +3,11 @@
 #include <algorithm>
 
 #include "jprof/weave/instructions.h"
+#include "jprof/weave/label_call.h"
 #include "jprof/weave/lock_methods.h"
 
 namespace jprof::weave {
 namespace {
-
-// Returns an lload or lstore. `with_0` is the form for local variable 0, which those for 1 to 3
-// follow.
-Snippet LocalAccess(uint8_t general, uint8_t with_0, uint16_t local) {
-  Snippet access;
-  if (local <= 3) {
-    access.U1(with_0 + uint32_t{local});
-  } else if (local <= UINT8_MAX) {
-    access.U1(general);
-    access.U1(local);
-  } else {
-    access.U1(opcode::kWide);
-    access.U1(general);
-    access.U2(local);
-  }
-  return access;
-}
 
 template <typename... Parts>
 Snippet Join(const Parts&... parts) {
@@ -280,56 +264,28 @@ bool Answer(Constants& constants, Insertions& all) {
   return true;
 }
 
+bool SetLabel(const LabelAtEntry& label, Constants& constants, Insertions& all) {
+  const Snippet call = LabelCall(label, constants);
+  all.at_entry = Join(all.at_entry, call);
+  all.stack_at_entry = std::max(all.stack_at_entry, 2u);
+  return call.size() != 0;
+}
+
 }  // namespace
-
-Snippet Push(uint32_t number, Constants& constants) {
-  Snippet push;
-  if (number <= 5) {
-    push.U1(opcode::kIconst0 + number);
-  } else if (number <= INT8_MAX) {
-    push.U1(opcode::kBipush);
-    push.U1(number);
-  } else if (number <= INT16_MAX) {
-    push.U1(opcode::kSipush);
-    push.U2(number);
-  } else if (const uint16_t index = constants.Integer(number); index > UINT8_MAX) {
-    push.U1(opcode::kLdcW);
-    push.U2(index);
-  } else if (index != 0) {
-    push.U1(opcode::kLdc);
-    push.U1(index);
-  }
-  return push;
-}
-
-Snippet Call(CounterMethod method, Constants& constants) {
-  Snippet call;
-  const uint16_t index = constants.MethodOf(method);
-  if (index == 0) return call;
-  call.U1(opcode::kInvokestatic);
-  call.U2(index);
-  return call;
-}
-
-// Returns the load of a local variable. The short instructions for local variables 0 to 3 have
-// consecutive opcodes, four for each type.
-Snippet Load(uint8_t general, uint16_t local) {
-  return LocalAccess(general, static_cast<uint8_t>(26 + 4 * (general - opcode::kIload)), local);
-}
-Snippet Store(uint8_t load, uint16_t local) {
-  const auto general = static_cast<uint8_t>(load - opcode::kIload + opcode::kIstore);
-  return LocalAccess(general, static_cast<uint8_t>(59 + 4 * (general - opcode::kIstore)), local);
-}
 
 std::optional<Insertions> InsertionsFor(const Decision& decision, const Target& target,
                                         Constants& constants) {
   Insertions all;
+  const auto label_and_answer = [&] {
+    return (!decision.label || SetLabel(*decision.label, constants, all)) &&
+           (!decision.answers || Answer(constants, all));
+  };
   if (decision.action == Action::kLeave)
-    return !decision.answers || Answer(constants, all) ? std::optional(all) : std::nullopt;
+    return label_and_answer() ? std::optional(all) : std::nullopt;
   bool complete = decision.action == Action::kCount ? Count(decision.id, target, constants, all)
                                                     : Announce(target, constants, all);
   if (complete && decision.locks) complete = Locks(target, constants, all);
-  if (!complete || (decision.answers && !Answer(constants, all))) return std::nullopt;
+  if (!complete || !label_and_answer()) return std::nullopt;
   if (target.calls) {
     GuardReturn(target, all);
     all.overflow_error = constants.Class("java/lang/StackOverflowError");

@@ -11,6 +11,7 @@ namespace jprof::weave {
 enum class Kind : uint8_t { kInvalid, kPlain, kReturn, kJump, kLongJump, kSwitch, kMonitor, kWide };
 
 namespace opcode {
+inline constexpr uint8_t kAconstNull = 1;
 inline constexpr uint8_t kIconst0 = 3;
 inline constexpr uint8_t kLconst0 = 9;
 inline constexpr uint8_t kBipush = 16;
@@ -28,6 +29,7 @@ inline constexpr uint8_t kDup = 89;
 inline constexpr uint8_t kDup2 = 92;
 inline constexpr uint8_t kImul = 104;
 inline constexpr uint8_t kIinc = 132;
+inline constexpr uint8_t kI2l = 133;
 inline constexpr uint8_t kLcmp = 148;
 inline constexpr uint8_t kGoto = 167;
 inline constexpr uint8_t kTableswitch = 170;

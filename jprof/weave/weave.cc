@@ -78,7 +78,8 @@ Result<void> ClassWeaver::WeaveMethod(const MethodInfo& method, const Decide& de
                         .code_bytes = static_cast<uint32_t>(code->code.size()),
                         .is_intrinsic = method.is_intrinsic};
   const Decision decision = rewrite ? Decision{} : decide(shown);
-  if (decision.action == Action::kLeave && !decision.answers && !rewrite) return {};
+  if (decision.action == Action::kLeave && !decision.answers && !decision.label && !rewrite)
+    return {};
   return Change(method, *code, decision);
 }
 

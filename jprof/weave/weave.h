@@ -37,6 +37,12 @@
 //                            Object, which the VM replaces
 // If the method would become too large, sites and then allocations are left out.
 //
+// If there is a `Decision::label`, the method sets a label at its entry, after enter(id), or ends
+// the one that its caller has set if it is not counted:
+//   label(text);             the text of a local variable, or null to end the label
+//   labelOf(object);         an object whose text it is
+//   labelNumber(number);     a whole number whose digits are the text
+//
 // If `Decision::answers` is set, the method begins with a call of answer(this, name) and
 // returns the result unless it is null. It is meant for ClassLoader.loadClass(String) and its
 // overrides.
@@ -51,6 +57,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -64,7 +71,9 @@ namespace jprof::weave {
 inline constexpr std::string_view kCounterClass = "java/lang/JprofCounter";
 inline constexpr std::string_view kLocksClass = "java/lang/JprofLocks";
 inline constexpr std::string_view kConcurrentClass = "java/lang/JprofConcurrent";
-// The class that the two for locks use, and what the names of all of them begin with.
+// The class that the counter uses for labels, the one that the two for locks use, and what the
+// names of all of them begin with.
+inline constexpr std::string_view kLabelsClass = "java/lang/JprofLabels";
 inline constexpr std::string_view kHeldClass = "java/lang/JprofHeld";
 inline constexpr std::string_view kOwnClasses = "java/lang/Jprof";
 inline constexpr uint16_t kOldestVersion = 45;
@@ -94,6 +103,14 @@ struct Method {
 
 enum class Action : uint8_t { kLeave, kCount, kAnnounce };
 
+// States what a label is made from: nothing, which ends the one that is set; or a local variable
+// that contains a String, another object, an int (as also byte and short are) or a long.
+enum class LabelSource : uint8_t { kNothing, kText, kObject, kNumber, kLongNumber };
+struct LabelAtEntry {
+  LabelSource source = LabelSource::kNothing;
+  uint16_t local = 0;
+};
+
 struct Decision {
   Action action = Action::kLeave;
   uint32_t id = 0;  // of a counted method; below 2^31 and different for each method of the class
@@ -101,6 +118,7 @@ struct Decision {
   bool locks = false;        // requires a counted method
   bool allocations = false;  // requires a counted method, and ids of classes
   bool sites = false;        // requires a counted method, and ids of sites
+  std::optional<LabelAtEntry> label = {};
 };
 
 // Decides what happens to a method. It is called once for each method with code, in the order

@@ -11,6 +11,7 @@
 #include "model/tree/run_description.h"
 #include "model/values/amount.h"
 #include "profile/files/printable_text.h"
+#include "profile/read/imported.h"
 #include "profile/read/losses.h"
 
 namespace jprof::model {
@@ -43,9 +44,12 @@ std::string HowText(const profile::Reader& reader, size_t time_samples) {
   }
   const profile::Metric& metric = meta.metrics[time_samples];
   const auto coverage = profile::CoverageOf(reader.header());
-  return fmt::format("{} stacks per second of CPU time{}",
-                     Rounded(1e9 / static_cast<double>(metric.period.value)),
-                     coverage ? fmt::format(", {:.1f} % of it covered", coverage->Percent()) : "");
+  std::string text = fmt::format(
+      "{} stacks per second of CPU time{}", Rounded(1e9 / static_cast<double>(metric.period.value)),
+      coverage ? fmt::format(", {:.1f} % of it covered", coverage->Percent()) : "");
+  if (const auto imported = profile::ReadImported(reader.directory()))
+    text += ", imported from " + imported->Text();
+  return text;
 }
 
 RunSummary SummaryOf(const Source& source, const profile::Run& run, size_t time_samples) {

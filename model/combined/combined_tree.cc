@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "profile/files/cut_stack.h"
+
 namespace jprof::model {
 
 const CombinedTreeBuilder::Name& CombinedTreeBuilder::NameOf(Forest& forest,
@@ -20,10 +22,44 @@ const CombinedTreeBuilder::Name& CombinedTreeBuilder::NameOf(Forest& forest,
     name.generated = text.empty();
     if (name.generated) return name;
   }
+  name.cuts = profile::StandsForOuterFrames(text);
+  AddName(text, name);
+  return name;
+}
+
+void CombinedTreeBuilder::AddName(const std::string& text, Name& name) {
   const auto [entry, is_new] = names_.try_emplace(text, static_cast<uint32_t>(tree_.names.size()));
   if (is_new) tree_.names.push_back(text);
   name.id = entry->second;
-  return name;
+  if (!name.is_java) return;
+  const size_t signature = text.find('(');
+  if (signature == std::string::npos) {
+    const auto found = overloads_.find(text);
+    if (found != overloads_.end()) name.overloads = &found->second;
+  } else if (is_new) {
+    overloads_[text.substr(0, signature)].push_back(name.id);
+  }
+}
+
+// Returns the name with a signature that a method without one has below `parent`: the only one, or
+// the only one that is called there. Returns the name itself if that is not known.
+CombinedTreeBuilder::Name CombinedTreeBuilder::Overload(NodeIndex parent, const Name& name) {
+  Name found = name;
+  if (name.overloads == nullptr) return found;
+  if (!called_) {
+    called_.emplace();
+    for (NodeIndex at = 1; at < tree_.contexts.size(); ++at)
+      (*called_)[uint64_t{tree_.contexts[at].parent} << 32 | tree_.contexts[at].name] = at;
+  }
+  size_t matches = 0;
+  for (const uint32_t id : *name.overloads) {
+    const uint64_t key = uint64_t{parent} << 32 | id;
+    const bool is_called = called_->Get(key, FlatMap::kNone) != FlatMap::kNone;
+    if (!is_called && name.overloads->size() > 1) continue;
+    found.id = id;
+    ++matches;
+  }
+  return matches == 1 ? found : name;
 }
 
 NodeIndex CombinedTreeBuilder::Append(NodeIndex parent, const Name& name) {
@@ -55,8 +91,11 @@ CombinedTreeBuilder::Place CombinedTreeBuilder::PlaceOf(Forest& forest, NodeInde
   const Place& parent = places[at.parent];
   const Name& name = NameOf(forest, at.method);
   if (name.generated) return {parent.java, parent.java, true};
-  if (!name.is_java) return {Child(parent.context, name), parent.java, false};
-  const NodeIndex context = Child(parent.java, name);
+  if (!name.is_java) {
+    const NodeIndex context = Child(parent.context, name);
+    return {context, name.cuts ? context : parent.java, false};
+  }
+  const NodeIndex context = Child(parent.java, Overload(parent.java, name));
   return {context, context, false};
 }
 
@@ -72,6 +111,7 @@ template <typename Has, typename Visit>
 std::vector<NodeIndex> CombinedTreeBuilder::AddRows(Forest& forest, const Has& has,
                                                     const Visit& visit) {
   name_of_.assign(forest.names.size(), {});
+  called_.reset();
   const auto size = static_cast<NodeIndex>(forest.rows.rows.size());
   std::vector<Place> places(size);
   std::vector<NodeIndex> contexts(size);

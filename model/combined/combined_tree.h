@@ -4,7 +4,8 @@
 //
 // A context of a Java method can be counted. Native functions, kernel functions and code of the VM
 // are only sampled: they are contexts below the Java method that called them, and Java methods that
-// such code calls are below that Java method, as in a counted tree.
+// such code calls are below that Java method, as in a counted tree. Java methods of a stack whose
+// outer frames are missing are below the note of that, where no counted context is.
 //
 // Invariants: context 0 represents the threads themselves; a context's parent is before it.
 #pragma once
@@ -17,6 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/flat_map.h"
 #include "common/frame_kind.h"
 #include "model/tree/forest.h"
 #include "model/tree/joint_tree.h"
@@ -105,6 +107,9 @@ class CombinedTreeBuilder {
   struct Name {
     uint32_t id = 0;
     bool known = false, is_java = false, generated = false;
+    bool cuts = false;  // it stands for outer frames that are missing
+    // Of a method without a signature, as imported stacks may have, the names with one.
+    const std::vector<uint32_t>* overloads = nullptr;
   };
 
   // Calls visit(row index, place) for each row for which has(row index) holds. It must hold for the
@@ -114,6 +119,8 @@ class CombinedTreeBuilder {
   Place PlaceOf(Forest& forest, NodeIndex row, const std::vector<Place>& places);
   const Name& NameOf(Forest& forest, profile::MethodId method);
   NodeIndex Child(NodeIndex parent, const Name& name);
+  void AddName(const std::string& text, Name& name);
+  Name Overload(NodeIndex parent, const Name& name);
   NodeIndex Append(NodeIndex parent, const Name& name);
   void FindRecursion(const Forest& forest, bool counted, const std::vector<NodeIndex>& contexts);
   void Vote(NodeIndex context, char type, double samples, uint64_t calls);
@@ -122,7 +129,11 @@ class CombinedTreeBuilder {
   Builds builds_;
   CombinedTree tree_;
   std::unordered_map<std::string, uint32_t> names_;
-  ChildMap children_;          // by name
+  std::unordered_map<std::string, std::vector<uint32_t>> overloads_;  // by name without signature
+  ChildMap children_;                                                 // by name
+  // Which contexts there were before the forest that is being added, by parent and name. It is made
+  // when it is first needed.
+  std::optional<FlatMap> called_;
   std::vector<Name> name_of_;  // by method, of the forest being added
   struct Votes {
     double samples = -1;

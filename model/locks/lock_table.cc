@@ -183,7 +183,7 @@ std::vector<size_t> Ranking(const LockTable& table) {
   return order;
 }
 
-void Rank(LockTable& table) {
+void RankLocks(LockTable& table) {
   const std::vector<size_t> order = Ranking(table);
   std::vector<Lock> ranked;
   std::vector<size_t> place(order.size());
@@ -241,7 +241,7 @@ Result<LockTable> LoadLocks(Source& source) {
   builder.AddWaits();
   builder.AddCycles();
   SortWithin(table);
-  Rank(table);
+  RankLocks(table);
   return table;
 }
 

@@ -14,6 +14,7 @@
 #include "model/timeline/trace_timeline.h"
 #include "profile/files/layout.h"
 #include "profile/files/printable_text.h"
+#include "profile/series/series.h"
 
 namespace jprof::model {
 namespace {
@@ -124,6 +125,11 @@ Result<Input> Open(const std::string& directory, const TableChoice& choice) {
 }
 
 Result<Input> Open(const std::string& directory, InputKind kind, const TableChoice& choice) {
+  if (!choice.window.empty() && kind != InputKind::kProfile) {
+    const std::string runs = kind == InputKind::kCombined ? RunPaths(directory) : "";
+    return WrongUse("{} is {}: --window is for one profile{}", profile::CleanText(directory),
+                    NameOf(kind), runs.empty() ? "" : "; name one of its runs: " + runs);
+  }
   return RowOf(kind).open(directory, choice);
 }
 
@@ -134,6 +140,10 @@ Result<Source> OpenSource(const std::string& named, const TableChoice& choice) {
   if (!reader) return std::unexpected(reader.error());
   Source source{.reader = std::move(*reader)};
   source.merged = profile::ReadMerged(source.reader);
+  if (!choice.window.empty()) {
+    if (auto restricted = profile::RestrictTo(source.reader, choice.window); !restricted)
+      return std::unexpected(restricted.error());
+  }
   if (auto found = FindTable(source, choice); !found) return std::unexpected(found.error());
   return source;
 }

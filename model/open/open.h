@@ -43,6 +43,7 @@ std::string_view DirectoryOf(const Input& input);
 struct TableChoice {
   std::string file;           // --table
   bool uncalibrated = false;  // do not subtract the profiler's overhead
+  std::string window;         // --window: only this part of the recording; empty if not given
   bool force = false;         // use the file even if it was made for another machine or JVM
   // Returns one of the profiles that a directory has of several JVMs, or the directory itself if it
   // is one profile. Null if it must be one.

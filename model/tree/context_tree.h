@@ -70,6 +70,8 @@ struct RunDescription {
   uint64_t pid = 0;
   uint64_t start_unix_ns = 0, duration_ns = 0;
   std::vector<std::string> notes;  // how values were corrected; losses and damages
+  // What the program has published of itself (process_attributes.h).
+  std::vector<std::pair<std::string, std::string>> attributes;
 };
 
 struct ContextTree {

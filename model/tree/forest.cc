@@ -214,6 +214,7 @@ Forest MakeForest(Source& source, profile::CallTree tree, const std::vector<size
     counts_samples.push_back(info.is_samples() && !info.is_weighted());
   forest.groups = GroupsOf(source, options);
   forest.rows = BuildRows(tree, corrections, counts_samples, MergeOf(source, forest));
+  forest.distributions = std::move(tree.distributions);
   return forest;
 }
 

@@ -47,6 +47,9 @@ struct Forest {
   // empty for other profiles.
   profile::Spread spread;
   std::vector<size_t> spread_columns;  // the column of each metric in `spread`
+  // How long calls of watched methods took (distributions.h), of the rows
+  // Rows::row_of_distribution. Several may be of one row.
+  std::vector<profile::Distribution> distributions;
 
   size_t metric_count() const { return metrics.size(); }
   // Returns the threads whose trees the root's is, or null if each thread is by itself.

@@ -30,6 +30,12 @@ std::string NativeName(const MethodName& parts, const a2n::Place& place) {
   return fmt::format("{}+0x{:x}", module, LinkAddress(parts.name));
 }
 
+// Returns "libc.so.6.malloc", or "malloc" where no module is known.
+std::string SymbolName(const MethodName& parts) {
+  const std::string module = CleanText(BaseName(parts.class_name));
+  return (module.empty() ? "" : module + ".") + CleanText(parts.name);
+}
+
 // Returns the kind of a lock that is no monitor, or nothing of other classes.
 std::string KindOfLock(const MethodName& parts) {
   return parts.signature.empty() ? "" : fmt::format(" ({})", CleanText(parts.signature));
@@ -54,6 +60,10 @@ void Names::NameNativeFrames(profile::Damages& damages) {
       for (uint32_t j = 0; j < canonical_.size(); ++j) canonical_[j] = profile::MethodId{j};
       unnamed_.resize(texts_.size());
     }
+    if (!parts.name.starts_with("0x")) {  // an imported profile has the symbol itself
+      texts_[i] = SymbolName(parts);
+      continue;
+    }
     const a2n::Place place =
         resolver.ResolveInFile(std::string(parts.class_name), LinkAddress(parts.name));
     texts_[i] = NativeName(parts, place) + KindOfLock(parts);
@@ -69,6 +79,7 @@ void Names::NameNativeFrames(profile::Damages& damages) {
 
 std::string Names::Made(const MethodName& parts) const {
   if (parts.flags & profile::kMethodClass) return CleanText(parts.class_name) + KindOfLock(parts);
+  if (parts.flags & profile::kMethodLabel) return "label " + CleanText(parts.name);
   const std::string name = CleanText(parts.name) + CleanText(parts.signature);
   if (parts.class_name.empty() && parts.flags & profile::kMethodStub) return name;
   return CleanText(parts.class_name) + "." + name;
@@ -79,7 +90,8 @@ std::string_view Names::Of(profile::MethodId method) {
   if (index < texts_.size() && !texts_[index].empty()) return texts_[index];
   if (method == profile::kOverflowMethod) return "(overflow)";
   const MethodName parts = methods_[method];
-  const bool named = !parts.name.empty() || parts.flags & profile::kMethodClass;
+  const bool named =
+      !parts.name.empty() || parts.flags & (profile::kMethodClass | profile::kMethodLabel);
   if (index >= texts_.size() || !named) {
     unknown_ = fmt::format("(unknown method {})", index);
     return unknown_;
@@ -111,6 +123,7 @@ FrameKind Names::KindOf(profile::MethodId method, FrameKind in_node) const {
   if (flags & profile::kMethodKernel) return FrameKind::kKernel;
   if (flags & profile::kMethodCode) return FrameKind::kFunction;
   if (flags & profile::kMethodStub) return FrameKind::kOther;
+  if (flags & profile::kMethodLabel) return FrameKind::kLabel;
   return in_node;
 }
 

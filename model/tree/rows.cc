@@ -71,6 +71,8 @@ class Builder {
   }
 
   Rows Take() {
+    for (const profile::Distribution& distribution : tree_.distributions)
+      rows_.row_of_distribution.push_back(row_of_[distribution.record]);
     LinkNodes(rows_.rows);
     return std::move(rows_);
   }

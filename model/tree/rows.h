@@ -54,11 +54,12 @@ struct SiteValues {
 struct Rows {
   size_t metric_count = 0;
   std::vector<Row> rows;
-  std::vector<Cell> cells;        // [row * metric_count + metric]
-  std::vector<NodeIndex> roots;   // in the order of the file
-  std::vector<SiteValues> sites;  // of trees with sites
-  bool has_interrupts = false;    // they were recorded
-  uint64_t open_frames = 0;       // entries without an exit, of methods still running
+  std::vector<Cell> cells;                     // [row * metric_count + metric]
+  std::vector<NodeIndex> roots;                // in the order of the file
+  std::vector<SiteValues> sites;               // of trees with sites
+  bool has_interrupts = false;                 // they were recorded
+  uint64_t open_frames = 0;                    // entries without an exit, of methods still running
+  std::vector<NodeIndex> row_of_distribution;  // by place in CallTree::distributions
 
   const Cell& cell(size_t row, size_t metric) const { return cells[row * metric_count + metric]; }
 };

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "model/tree/process_attributes.h"
 #include "model/values/amount.h"
 #include "profile/files/printable_text.h"
+#include "profile/read/imported.h"
 #include "profile/read/losses.h"
 
 namespace jprof::model {
@@ -31,6 +33,10 @@ uint64_t DurationNanos(const profile::ControlHeader& header) {
 // Adds what the profile was merged from, and what the table was refitted to.
 void AddOrigin(const Source& source, std::vector<std::string>& notes) {
   if (!source.refitted.empty()) notes.push_back(CleanText(source.refitted));
+  if (const auto imported = profile::ReadImported(source.reader.directory())) {
+    notes.push_back("imported from " + imported->Text());
+    notes.insert(notes.end(), imported->notes.begin(), imported->notes.end());
+  }
   if (!source.merged) return;
   notes.push_back(CleanText(fmt::format("merged: {} profiles; threads: {}",
                                         source.merged->inputs.size(), source.merged->threads)));
@@ -40,6 +46,7 @@ void AddOrigin(const Source& source, std::vector<std::string>& notes) {
 std::vector<std::string> Notes(const Source& source) {
   const profile::Reader& reader = source.reader;
   std::vector<std::string> notes;
+  if (reader.window() != nullptr) notes.push_back("window: " + CleanText(reader.window()->Text()));
   AddOrigin(source, notes);
   const std::string folded = profile::FoldedText(reader.header());
   if (!folded.empty()) notes.push_back(folded);
@@ -72,7 +79,8 @@ RunDescription DescribeRun(const Source& source) {
           .pid = meta.pid,
           .start_unix_ns = std::min<uint64_t>(header.start_unix_ns, INT64_MAX),
           .duration_ns = DurationNanos(header),
-          .notes = Notes(source)};
+          .notes = Notes(source),
+          .attributes = ReadProcessAttributes(source.reader.directory())};
 }
 
 }  // namespace jprof::model

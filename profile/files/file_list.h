@@ -5,15 +5,22 @@
 #include <algorithm>
 #include <string_view>
 
+#include "profile/files/distribution.h"
 #include "profile/files/layout.h"
+#include "profile/files/process_context.h"
 
 namespace jprof::profile {
 
+// What was counted in each interval, which jprof writes and not the profiled program
+// (profile/series/series_format.h).
+inline constexpr char kSeriesFile[] = "series";
+
 inline constexpr std::string_view kProfileFiles[] = {
-    kMetaFile,        "meta.json.tmp", kControlFile, kNodesFile,
-    kExtraFile,       kMethodsFile,    kTraceFile,   kCompressedTraceFile,
-    kTrainFile,       kLocksFile,      kLiveFile,    kJitLogFile,
-    kCalibrationFile, kMergedFile,     kSpreadFile,  kKernelCountsFile};
+    kMetaFile,          "meta.json.tmp", kControlFile,    kNodesFile,
+    kExtraFile,         kMethodsFile,    kTraceFile,      kCompressedTraceFile,
+    kTrainFile,         kLocksFile,      kLiveFile,       kJitLogFile,
+    kCalibrationFile,   kMergedFile,     kSpreadFile,     kKernelCountsFile,
+    kDistributionsFile, kSeriesFile,     "imported.json", kProcessContextFile};
 
 inline bool IsProfileFile(std::string_view name) {
   return std::ranges::find(kProfileFiles, name) != std::ranges::end(kProfileFiles);

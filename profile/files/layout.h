@@ -13,6 +13,7 @@
 //   train             TrainRecord, one per event, in runs of `jprof calibrate`
 //   locks             LockEdge, one per pair of nodes and objects, in runs of `jprof locks`
 //   live              LiveRecord, in runs of `jprof objects --live`
+//   distributions     DistributionRecord (distribution.h), with `jprof callflow --distribution`
 //   calibration.json  the table that the profile is corrected with, if there was one
 //   merged.json       the list of inputs of a merged profile
 //   spread            how the inputs of a merged profile differ, for each context
@@ -94,6 +95,8 @@ struct ChildSlot {
 //   RecordingOptions::sites have such nodes.
 // - A node of type kWoven counts entries in one 64-bit number, entries[0] and [1], and each entry
 //   has exactly one exit: `exits` and `child` are slots for children (jprof/engine/woven.h).
+// - A node of type kLabel is below the method that has set it, and above what that called then. It
+//   counts in the same way how often it was set there; only woven trees have slots.
 // - When the method of a context changes type (I -> J -> R), or when its counters approach 2^31,
 //   its values move to a *superseded* record, which has the same method, the old type, the live
 //   node as its parent, and more == kSuperseded.
@@ -109,6 +112,10 @@ struct Node {
   uint32_t dispatches = 0;  // times the thread was scheduled in while this node was current
   ChildSlot child[3] = {};
 };
+// Returns whether a node of this type counts in one 64-bit number.
+constexpr bool HasOneCount(MethodRef ref) {
+  return TypeOf(ref) == FrameKind::kWoven || TypeOf(ref) == FrameKind::kLabel;
+}
 inline constexpr uint32_t kSuperseded = 0xffffffffu;
 static_assert(sizeof(Node) == 64 && offsetof(Node, child) == 40);
 
@@ -238,8 +245,14 @@ struct ControlHeader {
   // The number of complete snapshots, which are numbered from 1. A merged profile has the most of
   // its parts, and no records of them.
   uint64_t live_snapshots = 0;
-  uint64_t lost_lock_edges = 0;  // events between locks for which `locks` had no space
-  uint32_t sites = 0;            // part of method_count
+  uint64_t lost_lock_edges = 0;    // events between locks for which `locks` had no space
+  uint32_t sites = 0;              // part of method_count
+  uint32_t labels = 0;             // part of method_count
+  uint32_t labels_full = 0;        // 1 if there were more, which are the label (other labels)
+  uint32_t label_methods[8] = {};  // how many methods each item of LABEL_FROM matched
+  uint64_t distributions = 0;      // records in `distributions`
+  uint64_t lost_durations = 0;     // calls of watched methods for which it had no space
+  uint64_t watched_patterns = 0;   // bit i: DISTRIBUTION's pattern i selects a method that was seen
 };
 static_assert(sizeof(ControlHeader) <= 4096);
 inline constexpr size_t kControlHeaderBytes = 4096;
@@ -260,10 +273,12 @@ enum MethodFlags : uint16_t {
   // A site, a bytecode of any method: class = name of the source file, or empty; name = its index
   // and source line, "17:42", or "17:0" if the line is unknown. Its nodes have the kind kSite.
   kMethodSite = 256,
+  // A label of the program: class = "label", name = its text. Its nodes have the kind kLabel.
+  kMethodLabel = 512,
 };
 // The flags of frames that are not Java methods.
 inline constexpr uint16_t kMethodNotJava =
-    kMethodCode | kMethodKernel | kMethodStub | kMethodClass | kMethodSite;
+    kMethodCode | kMethodKernel | kMethodStub | kMethodClass | kMethodSite | kMethodLabel;
 
 struct MethodRecord {
   uint32_t bytes = 0;  // of the whole record, a multiple of 8
@@ -324,27 +339,5 @@ struct LockEdge {
   int64_t time_ns = 0;  // that was waited
 };
 static_assert(sizeof(LockEdge) == 40);
-
-// Objects of one node that existed at the snapshots from `first` to `last`. In a sampled profile it
-// is one object that was sampled, else all objects of the node, with another record when they are
-// more or fewer. A record of node 0 is a snapshot, and `bytes` is its time in ns since the start.
-struct LiveRecord {
-  uint32_t node = 0;
-  uint32_t objects = 0;
-  uint32_t first = 0, last = 0;
-  uint64_t bytes = 0;
-};
-static_assert(sizeof(LiveRecord) == 24);
-
-// What the kernel did while a node was current. `jprof timeline` writes these, one for each node
-// that had any of it.
-struct KernelCounts {
-  uint32_t node = 0;
-  uint32_t dispatches = 0;  // times that the thread stopped on its processor in it
-  uint32_t interrupts = 0;  // without those nested in others
-  uint32_t reserved = 0;
-  uint64_t interrupt_ns = 0;  // their time
-};
-static_assert(sizeof(KernelCounts) == 24);
 
 }  // namespace jprof::profile

@@ -39,6 +39,8 @@ json ToJson(const RecordingOptions& options) {
           {"threads", options.threads},
           {"methods", options.methods},
           {"focus", options.focus},
+          {"label_from", options.label_from},
+          {"distribution", options.distribution},
           {"trace_mode", options.trace_mode},
           {"trace_memory", options.trace_memory},
           {"train", options.train},
@@ -98,6 +100,8 @@ void Read(const JsonFields& fields, RecordingOptions& options) {
   fields.Read("threads", options.threads);
   fields.Read("methods", options.methods);
   fields.Read("focus", options.focus);
+  fields.Read("label_from", options.label_from);
+  options.distribution = fields.Texts("distribution");
   fields.Read("trace_mode", options.trace_mode);
   fields.Read("trace_memory", options.trace_memory);
   fields.Read("train", options.train);

@@ -102,10 +102,12 @@ struct Probe {
 struct RecordingOptions {
   std::string text;  // as given
   bool fold_recursion = false;
-  uint64_t tree_memory = 0;             // bytes
-  std::string threads, methods, focus;  // filters
-  std::string trace_mode;               // normal, wrap, continuous
-  uint64_t trace_memory = 0;            // bytes
+  uint64_t tree_memory = 0;               // bytes
+  std::string threads, methods, focus;    // filters
+  std::string label_from;                 // methods whose argument is a label
+  std::vector<std::string> distribution;  // patterns of methods, each with + or - before it
+  std::string trace_mode;                 // normal, wrap, continuous
+  uint64_t trace_memory = 0;              // bytes
   bool train = false;
   std::string timer;         // auto, perf, posix
   std::string timer_reason;  // why auto became posix; empty if it did not

@@ -25,6 +25,7 @@ constexpr uint64_t kMaxNodes = 0xfffffff0ull;
 constexpr size_t kMaxTrainBytes = 8ull << 30;
 constexpr size_t kMaxLockBytes = 64ull << 20;
 constexpr size_t kMaxLiveBytes = 4ull << 30;
+constexpr size_t kMaxDistributionBytes = 256ull << 20;  // 21 thousand contexts
 constexpr size_t kShareOfAddresses = 16;
 
 // Returns the limit on the size of files (ulimit -f) if it caused this error, else 0.
@@ -113,7 +114,9 @@ Result<void> Writer::Open(const WriterOptions& options) {
       (!options.trace || trace_.Create(folder, kTraceFile, UpTo(options.trace_bytes_limit))) &&
       (!options.train || train_.Create(folder, kTrainFile, UpTo(kMaxTrainBytes))) &&
       (!options.locks || locks_.Create(folder, kLocksFile, UpTo(kMaxLockBytes))) &&
-      (!options.live || live_.Create(folder, kLiveFile, UpTo(kMaxLiveBytes)));
+      (!options.live || live_.Create(folder, kLiveFile, UpTo(kMaxLiveBytes))) &&
+      (!options.distributions ||
+       distributions_.Create(folder, kDistributionsFile, UpTo(kMaxDistributionBytes)));
   if (!made) {
     auto why = WhyNotMade(options, errno);
     RemoveMade(folder, {{&control_, kControlFile},
@@ -123,7 +126,8 @@ Result<void> Writer::Open(const WriterOptions& options) {
                         {&trace_, kTraceFile},
                         {&train_, kTrainFile},
                         {&locks_, kLocksFile},
-                        {&live_, kLiveFile}});
+                        {&live_, kLiveFile},
+                        {&distributions_, kDistributionsFile}});
     Close();
     RemoveUnused(directory);
     return why;
@@ -256,6 +260,7 @@ MethodId Writer::AddMethod(std::string_view class_name, std::string_view name,
   }
   if (flags & kMethodFiltered) ++header_->filtered_methods;
   if (flags & kMethodSite) ++header_->sites;
+  if (flags & kMethodLabel) ++header_->labels;
   __atomic_store_n(&header_->methods_bytes, offset + bytes, __ATOMIC_RELEASE);
   header_->method_count = id;
   return MethodId{id};
@@ -282,6 +287,24 @@ LiveRecord* Writer::AllocateLive() {
   return reinterpret_cast<LiveRecord*>(live_.data()) + first;
 }
 
+DistributionRecord* Writer::AllocateDistribution() {
+  const auto has_room = [&](uint64_t end) {
+    return Grow(distributions_, end * sizeof(DistributionRecord));
+  };
+  uint64_t first;
+  if (!Take(&header_->distributions, 1, has_room, &first)) return nullptr;
+  return DistributionAt(static_cast<uint32_t>(first));
+}
+
+DistributionRecord* Writer::DistributionAt(uint32_t index) {
+  return reinterpret_cast<DistributionRecord*>(distributions_.data()) + index;
+}
+
+uint32_t Writer::IndexOf(const DistributionRecord* record) const {
+  const auto* first = reinterpret_cast<const DistributionRecord*>(distributions_.data());
+  return static_cast<uint32_t>(record - first);
+}
+
 TrainRecord* Writer::AllocateTrain(uint32_t count) {
   const auto has_room = [&](uint64_t end) { return Grow(train_, end * sizeof(TrainRecord)); };
   uint64_t first;
@@ -299,7 +322,7 @@ void Writer::Close() {
   if (keeps_nodes_) nodes_.CloseButZero(nodes * sizeof(Node));
   if (keeps_extra_) extra_.CloseButZero(nodes * (metric_count_ - 1) * sizeof(int64_t));
   for (MappedFile* file :
-       {&control_, &nodes_, &extra_, &methods_, &trace_, &train_, &locks_, &live_})
+       {&control_, &nodes_, &extra_, &methods_, &trace_, &train_, &locks_, &live_, &distributions_})
     file->Close();
   header_ = nullptr;
   directory_.Close();

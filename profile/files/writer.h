@@ -13,8 +13,10 @@
 #include <string_view>
 
 #include "common/result.h"
+#include "profile/files/distribution.h"
 #include "profile/files/kept_file.h"
 #include "profile/files/layout.h"
+#include "profile/files/live_record.h"
 #include "profile/files/mapped_file.h"
 
 namespace jprof::profile {
@@ -29,7 +31,8 @@ struct WriterOptions {
   uint64_t trace_bytes_limit = 64ull << 30;
   bool train = false;
   bool locks = false;
-  bool live = false;  // with live objects
+  bool live = false;           // with live objects
+  bool distributions = false;  // with calls that are timed one by one
   // If this is not 0, nodes begin a region of addresses of this size (more than `tree_memory` by a
   // fifth) in the given range, which no other recording of the process uses. After Close they can
   // still be read and written, and are zeros. The same is true of the values of `locks`, because
@@ -89,6 +92,14 @@ class Writer {
   // Returns a zeroed record of live objects, or null if there is no space.
   LiveRecord* AllocateLive();
 
+  // Returns a zeroed distribution, or null if there is no space.
+  DistributionRecord* AllocateDistribution();
+  uint32_t IndexOf(const DistributionRecord* record) const;
+  DistributionRecord* DistributionAt(uint32_t index);  // below header()->distributions
+
+  // Returns the number that no index of a node reaches.
+  uint64_t most_nodes() const { return header_->node_limit + node_reserve_ + 1; }
+
   // Marks the profile as ended normally. Requires that no thread records any more.
   void Finish(uint64_t end_ticks);
 
@@ -111,7 +122,7 @@ class Writer {
   uint64_t node_reserve_ = 0;
   bool keeps_nodes_ = false, keeps_extra_ = false;
   ControlHeader* header_ = nullptr;
-  MappedFile control_, nodes_, extra_, methods_, trace_, train_, locks_, live_;
+  MappedFile control_, nodes_, extra_, methods_, trace_, train_, locks_, live_, distributions_;
 };
 
 }  // namespace jprof::profile

@@ -74,6 +74,8 @@ class PacketLog {
   const LogHeader& header() const { return summary_.header; }
   uint64_t records() const { return summary_.records; }
   uint64_t end_ns() const { return summary_.end_ns; }
+  uint64_t discarded() const { return summary_.discarded; }
+  bool ended() const { return summary_.ended; }  // its writer has closed it
   // Names the parts that are damaged and left out.
   const std::vector<std::string>& damages() const { return summary_.damages; }
 

@@ -26,20 +26,10 @@ Result<void> CheckNotCombined(const std::string& directory) {
                   runs);
 }
 
-Result<void> CheckMode(const Reader& reader) {
-  const Meta& meta = reader.meta();
-  const std::string& mode = meta.mode;
-  if (meta.is(Mode::kCalltree) && !meta.metrics.empty()) {
-    return WrongUse("{}: a calltree profile with samples; {} (calltree: without samples)",
-                    reader.directory(), kMergeable);
-  }
-  if (meta.is(Mode::kCallflow) || meta.is(Mode::kCalltree) || meta.is(Mode::kScs) ||
-      meta.is(Mode::kObjects))
-    return {};
-  return WrongUse("{}: {}; {}", reader.directory(),
-                  mode.empty() ? "its mode is not known (meta.json is damaged)"
-                               : fmt::format("a profile of mode {}", mode),
-                  kMergeable);
+uint64_t CallsOf(const CallTree& tree) {
+  uint64_t calls = 0;
+  for (const Counts& counts : tree.counts) calls += uint64_t{counts.entries[0]} + counts.entries[1];
+  return calls;
 }
 
 const char* KindText(Metric::Kind kind) {
@@ -137,6 +127,22 @@ Result<void> CheckPlaces(const std::vector<std::string>& directories, const std:
 
 }  // namespace
 
+Result<void> CheckMode(const Reader& reader) {
+  const Meta& meta = reader.meta();
+  const std::string& mode = meta.mode;
+  if (meta.is(Mode::kCalltree) && !meta.metrics.empty()) {
+    return WrongUse("{}: a calltree profile with samples; {} (calltree: without samples)",
+                    reader.directory(), kMergeable);
+  }
+  if (meta.is(Mode::kCallflow) || meta.is(Mode::kCalltree) || meta.is(Mode::kScs) ||
+      meta.is(Mode::kObjects))
+    return {};
+  return WrongUse("{}: {}; {}", reader.directory(),
+                  mode.empty() ? "its mode is not known (meta.json is damaged)"
+                               : fmt::format("a profile of mode {}", mode),
+                  kMergeable);
+}
+
 Result<std::vector<Reader>> OpenMergeInputs(const std::vector<std::string>& directories,
                                             const std::string& output) {
   if (directories.empty()) return WrongUse("no profile to merge: give the directories of profiles");
@@ -154,6 +160,27 @@ Result<std::vector<Reader>> OpenMergeInputs(const std::vector<std::string>& dire
   if (auto checked = CheckPlaces(directories, output); !checked)
     return std::unexpected(checked.error());
   return readers;
+}
+
+MergedInput DescribeInput(Reader& reader, const CallTree& tree) {
+  const Meta& meta = reader.meta();
+  const auto merged = ReadMerged(reader);
+  MergedInput described = {.path = reader.directory(),
+                           .command = meta.command,
+                           .pid = meta.pid,
+                           .start = meta.start,
+                           .finished = reader.header().finished != 0,
+                           .cpu_seconds = static_cast<double>(reader.CpuNanos()) / 1e9,
+                           .calls = CallsOf(tree),
+                           .damages = reader.damages().Lines()};
+  if (!merged) return described;
+  // If the profile is merged itself, it also lacks what its inputs lacked.
+  for (const MergedInput& input : merged->inputs) {
+    described.finished &= input.finished;
+    for (const std::string& damage : input.damages)
+      described.damages.push_back(fmt::format("{}: {}", input.path, damage));
+  }
+  return described;
 }
 
 }  // namespace jprof::profile

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/result.h"
+#include "profile/merge/merged_meta.h"
 #include "profile/read/reader.h"
 
 namespace jprof::profile {
@@ -14,5 +15,11 @@ namespace jprof::profile {
 // if two profiles cannot be added.
 Result<std::vector<Reader>> OpenMergeInputs(const std::vector<std::string>& directories,
                                             const std::string& output);
+
+// Fails (with kWrongUse) if profiles of this mode cannot be merged.
+Result<void> CheckMode(const Reader& reader);
+
+// Returns what merged.json states of the profile, whose tree has been read.
+MergedInput DescribeInput(Reader& reader, const CallTree& tree);
 
 }  // namespace jprof::profile

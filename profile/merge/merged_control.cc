@@ -45,11 +45,11 @@ uint32_t BothFlags(uint32_t a, uint32_t b) {
 
 }  // namespace
 
-MergedControl::MergedControl(MergeThreads threads, const Reader& first) : threads_(threads) {
-  const ControlHeader& from = first.header();
+MergedControl::MergedControl(MergeThreads threads, const ControlHeader& from, size_t metric_count)
+    : threads_(threads) {
   std::memcpy(header_.magic, kMagic, sizeof kMagic);
   header_.version = kFormatVersion;
-  header_.metric_count = std::max<uint32_t>(1, static_cast<uint32_t>(first.meta().metrics.size()));
+  header_.metric_count = std::max<uint32_t>(1, static_cast<uint32_t>(metric_count));
   header_.finished = 1;
   header_.start_unix_ns = from.start_unix_ns;
   header_.start_ticks = std::max<uint64_t>(from.start_ticks, 1);  // 0 means "never" for moments
@@ -57,9 +57,9 @@ MergedControl::MergedControl(MergeThreads threads, const Reader& first) : thread
   header_.ticks_per_second = from.ticks_per_second;
 }
 
-double MergedControl::TicksFactor(const Reader& reader) const {
+double MergedControl::TicksFactor(const ControlHeader& header) const {
   const uint64_t here = header_.ticks_per_second;
-  const uint64_t there = reader.header().ticks_per_second;
+  const uint64_t there = header.ticks_per_second;
   if (here == there || here == 0 || there == 0) return 1;
   return static_cast<double>(here) / static_cast<double>(there);
 }
@@ -102,6 +102,9 @@ void MergedControl::AddHeader(const ControlHeader& from, double factor) {
   header_.focus_probed = std::max(header_.focus_probed, from.focus_probed);
   header_.focus_unprobed = std::max(header_.focus_unprobed, from.focus_unprobed);
   header_.focus_undecided = std::max(header_.focus_undecided, from.focus_undecided);
+  header_.labels_full |= from.labels_full;
+  for (size_t i = 0; i < std::size(header_.label_methods); ++i)
+    header_.label_methods[i] = std::max(header_.label_methods[i], from.label_methods[i]);
   for (const auto record : {&ControlHeader::unwoven_methods, &ControlHeader::unwoven_classes,
                             &ControlHeader::unprobed_methods, &ControlHeader::unpatched_modules}) {
     if ((from.*record).count > (header_.*record).count) header_.*record = from.*record;
@@ -113,6 +116,7 @@ void MergedControl::AddHeader(const ControlHeader& from, double factor) {
   header_.more_blocks_signal += from.more_blocks_signal;
   header_.more_other_timer += from.more_other_timer;
   header_.samples_in_heap += from.samples_in_heap;
+  header_.lost_durations += from.lost_durations;
   header_.live_snapshots = std::max(header_.live_snapshots, from.live_snapshots);
   header_.sampled_cpu_ns += from.sampled_cpu_ns;
   header_.signalled_cpu_ns += from.signalled_cpu_ns;
@@ -149,38 +153,46 @@ void MergedControl::AddRecord(const ThreadRecord& from, ThreadRecord& to,
   }
 }
 
+uint32_t MergedControl::AddThread(const std::string& name, const ThreadRecord& from,
+                                  const ControlHeader& header, double factor, MergedTree& tree) {
+  const auto place = static_cast<uint32_t>(records_.size());
+  uint32_t at = place;
+  if (threads_ != MergeThreads::kKeep) at = by_name_.try_emplace(name, place).first->second;
+  if (at == place) {
+    ThreadRecord record = {
+        .state = kThreadEnded, .root = tree.AddThread(), .start_ticks = ~uint64_t{0}};
+    if (threads_ == MergeThreads::kKeep) record.tid = from.tid;
+    SetName(name, record.name);
+    records_.push_back(record);
+  }
+  AddRecord(from, records_[at], header, factor);
+  return records_[at].root;
+}
+
 std::vector<uint32_t> MergedControl::Add(size_t number, const Reader& reader, MergedTree& tree) {
-  const double factor = TicksFactor(reader);
+  const double factor = TicksFactor(reader.header());
   AddHeader(reader.header(), factor);
   std::vector<uint32_t> roots;
   for (const Thread& thread : reader.threads()) {
-    roots.push_back(kNoRecord);
-    if ((thread.record.flags & kThreadFiltered) != 0) continue;
-    const std::string name = NameOf(number, thread);
-    const auto place = static_cast<uint32_t>(records_.size());
-    uint32_t at = place;
-    if (threads_ != MergeThreads::kKeep) at = by_name_.try_emplace(name, place).first->second;
-    if (at == place) {
-      ThreadRecord record = {
-          .state = kThreadEnded, .root = tree.AddThread(), .start_ticks = ~uint64_t{0}};
-      if (threads_ == MergeThreads::kKeep) record.tid = thread.record.tid;
-      SetName(name, record.name);
-      records_.push_back(record);
-    }
-    roots.back() = records_[at].root;
-    AddRecord(thread.record, records_[at], reader.header(), factor);
+    const bool filtered = (thread.record.flags & kThreadFiltered) != 0;
+    roots.push_back(
+        filtered ? kNoRecord
+                 : AddThread(NameOf(number, thread), thread.record, reader.header(), factor, tree));
   }
   return roots;
 }
 
-Result<void> MergedControl::Write(const std::string& directory,
-                                  const MergedTree::Written& written) {
+Result<void> MergedControl::Write(const std::string& directory, const MergedTree::Written& written,
+                                  const MergedDistributions& distributions) {
   header_.thread_count = static_cast<uint32_t>(records_.size());
   header_.node_count = written.node_count;
   header_.node_limit = std::max(header_.node_limit, written.node_count);
   header_.methods_bytes = written.methods_bytes;
   header_.method_count = written.method_count;
   header_.sites = written.sites;
+  header_.distributions = distributions.size();
+  header_.watched_patterns = distributions.matched();
+  header_.labels = written.labels;
   OutFile out(directory + "/" + kControlFile);
   char page[kControlHeaderBytes] = {};
   std::memcpy(page, &header_, sizeof header_);

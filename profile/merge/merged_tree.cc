@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "profile/files/class_name.h"
 #include "profile/files/out_file.h"
 
 namespace jprof::profile {
@@ -37,62 +36,6 @@ int64_t Scaled(int64_t raw, double factor) {
 uint64_t CallsOf(const Counts& counts) { return uint64_t{counts.entries[0]} + counts.entries[1]; }
 
 }  // namespace
-
-MergedMethods::MergedMethods() {
-  (void)Add({});  // the agent's name for all methods whose name cannot be read
-}
-
-Result<MethodId> MergedMethods::Add(const MethodName& given) {
-  MethodName name = given;
-  name.class_name = Unnumbered(name.class_name);
-  if (name.class_name.empty() && name.name.empty()) name = {"(unknown)", "method", "", 0};
-  const uint16_t kind = name.flags & kMethodNotJava;
-  std::string key(reinterpret_cast<const char*>(&kind), sizeof kind);
-  for (const std::string_view part : {name.class_name, name.name, name.signature})
-    key.append(part).push_back('\0');
-  const auto [known, is_new] = ids_.try_emplace(std::move(key), records_.size() + 1);
-  if (is_new) {
-    if (records_.size() + 1 >= kMethodMask - 1) {
-      return Fail("the profiles have more than {} methods: merge fewer of them", kMethodMask - 2);
-    }
-    records_.push_back({.lengths = {static_cast<uint16_t>(name.class_name.size()),
-                                    static_cast<uint16_t>(name.name.size()),
-                                    static_cast<uint16_t>(name.signature.size())},
-                        .key = &known->first});
-  }
-  records_[known->second - 1].flags |= name.flags & ~kMethodFiltered;
-  return MethodId{known->second};
-}
-
-uint32_t MergedMethods::sites() const {
-  return static_cast<uint32_t>(std::ranges::count_if(
-      records_, [](const Entry& entry) { return (entry.flags & kMethodSite) != 0; }));
-}
-
-std::string MergedMethods::Text() const {
-  std::string out;
-  for (size_t i = 0; i < records_.size(); ++i) {
-    const Entry& entry = records_[i];
-    const auto& [class_length, name_length, signature_length] = entry.lengths;
-    const size_t text = size_t{class_length} + name_length + signature_length;
-    const size_t bytes = (sizeof(MethodRecord) + text + 7) / 8 * 8;
-    const MethodRecord record = {.bytes = static_cast<uint32_t>(bytes),
-                                 .id = static_cast<uint32_t>(i + 1),
-                                 .flags = entry.flags,
-                                 .class_length = class_length,
-                                 .name_length = name_length,
-                                 .signature_length = signature_length};
-    const size_t end = out.size() + bytes;
-    out.append(reinterpret_cast<const char*>(&record), sizeof record);
-    size_t at = sizeof(uint16_t);
-    for (const size_t length : {class_length, name_length, signature_length}) {
-      out.append(*entry.key, at, length);
-      at += length + 1;
-    }
-    out.resize(end);
-  }
-  return out;
-}
 
 MergedTree::MergedTree(size_t metric_count, bool sampled, bool has_sites)
     : metric_count_(metric_count),
@@ -178,9 +121,19 @@ Result<std::vector<uint32_t>> MergedTree::MapMethods(const CallTree& tree, const
   return ids;
 }
 
-Result<void> MergedTree::Add(const CallTree& tree, const Methods& methods,
-                             const std::vector<uint32_t>& roots, const std::vector<double>& factors,
-                             SpreadRun& run) {
+void MergedTree::AddCounts(uint32_t context, FrameKind type, const uint64_t (&counts)[5],
+                           const int64_t* values) {
+  const size_t at = PartOf(context, type);
+  for (size_t k = 0; k < std::size(counts); ++k) parts_[at].counts[k] += counts[k];
+  for (size_t m = 0; m < metric_count_; ++m) {
+    int64_t& total = values_[at * metric_count_ + m];
+    total = Plus(total, values[m]);
+  }
+}
+
+Result<std::vector<uint32_t>> MergedTree::Add(const CallTree& tree, const Methods& methods,
+                                              const std::vector<uint32_t>& roots,
+                                              const std::vector<double>& factors, SpreadRun& run) {
   const auto ids = MapMethods(tree, methods);
   if (!ids) return std::unexpected(ids.error());
   if (contexts_.size() + tree.size() > kMostRecords) {
@@ -235,7 +188,7 @@ Result<void> MergedTree::Add(const CallTree& tree, const Methods& methods,
     run.values.insert(run.values.end(), sum, sum + static_cast<ptrdiff_t>(columns));
     slot_of_[context] = kNoRecord;
   }
-  return {};
+  return context_of;
 }
 
 namespace {
@@ -337,7 +290,8 @@ Result<MergedTree::Written> MergedTree::Write(const std::string& directory) cons
   return Written{.node_count = files.count(),
                  .methods_bytes = text.size(),
                  .method_count = static_cast<uint32_t>(methods_.size()),
-                 .sites = methods_.sites()};
+                 .sites = methods_.CountWith(kMethodSite),
+                 .labels = methods_.CountWith(kMethodLabel)};
 }
 
 }  // namespace jprof::profile

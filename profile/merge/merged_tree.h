@@ -4,39 +4,15 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "common/flat_map.h"
 #include "common/result.h"
+#include "profile/merge/merged_methods.h"
 #include "profile/merge/spread.h"
 #include "profile/read/reader.h"
 
 namespace jprof::profile {
-
-// Methods by name. Ids are dense from 1; method 1 stands for all methods without a name.
-class MergedMethods {
- public:
-  MergedMethods();
-
-  // Returns the id of the method, which is added if it is new. Fails if there are too many methods.
-  Result<MethodId> Add(const MethodName& name);
-
-  size_t size() const { return records_.size(); }
-  uint32_t sites() const;  // part of size()
-  // Returns the text of the file `methods`.
-  std::string Text() const;
-
- private:
-  struct Entry {
-    uint16_t flags = 0;
-    uint16_t lengths[3] = {};
-    const std::string* key = nullptr;  // in ids_
-  };
-  std::unordered_map<std::string, uint32_t> ids_;
-  std::vector<Entry> records_;  // [id - 1]
-};
 
 class MergedTree {
  public:
@@ -49,9 +25,33 @@ class MergedTree {
 
   // Adds a profile's tree. roots[t] is the context of its thread t. Raw values of metric m are
   // multiplied by factors[m]; a factor of 1 keeps them exact. `run` receives the sums of this
-  // profile alone. Fails if there are too many contexts or methods.
-  Result<void> Add(const CallTree& tree, const Methods& methods, const std::vector<uint32_t>& roots,
-                   const std::vector<double>& factors, SpreadRun& run);
+  // profile alone. Returns the context of each record. Fails if there are too many contexts or
+  // methods.
+  Result<std::vector<uint32_t>> Add(const CallTree& tree, const Methods& methods,
+                                    const std::vector<uint32_t>& roots,
+                                    const std::vector<double>& factors, SpreadRun& run);
+
+  // These add a single context and its counts, from another source than a profile. AddContext
+  // returns the context of that method below `parent`, which is added if it is new; AddCounts adds
+  // to what a context counted while its method was of type `type`: entries[2], exits[2],
+  // dispatches, and a value of each metric.
+  Result<MethodId> AddMethod(const MethodName& name) { return methods_.Add(name); }
+  uint32_t AddContext(uint32_t parent, MethodRef ref) { return FindOrAdd(parent, ref); }
+  void AddCounts(uint32_t context, FrameKind type, const uint64_t (&counts)[5],
+                 const int64_t* values);
+
+  // Describe the contexts, whose parents come first.
+  size_t contexts() const { return contexts_.size(); }
+  uint32_t parent(uint32_t context) const { return contexts_[context].parent; }
+  MethodRef ref(uint32_t context) const { return contexts_[context].ref; }
+  uint32_t folded(uint32_t context) const { return contexts_[context].folded; }
+  MethodName name(MethodId method) const { return methods_[method]; }
+  // Calls visit(type, counts, values) for each type that the method had, as AddCounts takes them.
+  template <typename Visit>
+  void ForEachPart(uint32_t context, Visit visit) const {
+    for (uint32_t p = contexts_[context].part; p != kNoRecord; p = parts_[p].next)
+      visit(parts_[p].type, parts_[p].counts, values_.data() + p * metric_count_);
+  }
 
   // Returns the number of contexts of the reader's tree (Sites::kFolded). SpreadRun has these.
   uint64_t folded_contexts() const { return slot_of_.size(); }
@@ -60,7 +60,7 @@ class MergedTree {
     uint64_t node_count = 0;
     uint64_t methods_bytes = 0;
     uint32_t method_count = 0;
-    uint32_t sites = 0;  // part of method_count
+    uint32_t sites = 0, labels = 0;  // parts of method_count
   };
   // Writes the files nodes, extra and methods. The node of context i is i + 1; superseded records
   // follow. Fails if a file cannot be written or there are too many records.

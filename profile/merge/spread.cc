@@ -169,6 +169,17 @@ Result<void> SpreadCollector::Write(const std::string& path, uint64_t contexts) 
   return out.Close();
 }
 
+Result<void> WriteSpread(const std::string& path, const Spread& spread) {
+  OutFile out(path);
+  out.Write(SpreadHeader{
+      .inputs = spread.inputs, .columns = spread.columns, .contexts = spread.present.size()});
+  for (size_t i = 0; i < spread.present.size(); ++i) {
+    out.Write(SpreadRecord{.inputs = spread.present[i]});
+    for (size_t c = 0; c < spread.columns; ++c) out.Write(spread.ranges[i * spread.columns + c]);
+  }
+  return out.Close();
+}
+
 Spread ReadSpread(Reader& reader, uint64_t records) {
   Spread spread;
   const ReaderFile file = reader.OpenFile(kSpreadFile);

@@ -54,6 +54,9 @@ struct Spread {
 // reader's tree. A file that is cut off is reported as damage and read as far as it goes.
 Spread ReadSpread(Reader& reader, uint64_t records);
 
+// Writes the file `path`. Requires a range of each column for each context.
+Result<void> WriteSpread(const std::string& path, const Spread& spread);
+
 // Values of one context in one input: calls, then each metric.
 struct SpreadRun {
   std::vector<uint32_t> contexts;  // in ascending order

@@ -176,6 +176,8 @@ std::vector<Loss> Losses(const Reader& reader) {
        header.memory_failures},
       {"lost_lock_edges", "waits and orders of locks had no space in the profile",
        header.lost_lock_edges},
+      {"lost_durations", "calls of watched methods had no space in their distributions",
+       header.lost_durations},
       {"name_failures", "methods whose name could not be read", header.name_failures},
       {"unwoven_methods",
        UncountedText("methods were too large to count", "--counter probe", header.unwoven_methods),

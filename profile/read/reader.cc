@@ -107,6 +107,15 @@ Result<Reader> Reader::Open(const std::string& directory) {
   return reader;
 }
 
+void Reader::Restrict(std::shared_ptr<const Window> window) {
+  if (with_interrupts_) meta_.metrics.pop_back();
+  with_interrupts_.reset();
+  header_ = HeaderIn(*window, header_);
+  for (size_t i = 0; i < threads_.size(); ++i)
+    threads_[i].record = RecordIn(*window, i, threads_[i].record);
+  window_ = std::move(window);
+}
+
 void Reader::ReadThreads(const ReaderFile& control) {
   const std::string bytes =
       control.ReadAll(kControlHeaderBytes + uint64_t{header_.thread_count} * sizeof(ThreadRecord));

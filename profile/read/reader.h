@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,10 +16,14 @@
 
 #include "common/result.h"
 #include "profile/files/damage.h"
+#include "profile/files/kernel_counts.h"
 #include "profile/files/layout.h"
+#include "profile/files/live_record.h"
 #include "profile/files/meta.h"
+#include "profile/read/distribution_buckets.h"
 #include "profile/read/reader_file.h"
 #include "profile/read/reading_memory.h"
+#include "profile/read/window.h"
 
 namespace jprof::profile {
 
@@ -71,6 +76,8 @@ struct CallTree {
   // with the number 1 on, in ns since the start.
   std::vector<LiveRecord> live;
   std::vector<uint64_t> live_times;
+  // How long calls of watched methods took. Several may be of one record.
+  std::vector<Distribution> distributions;
 
   size_t size() const { return ref.size(); }
 };
@@ -116,6 +123,13 @@ class Reader {
   const Damages& damages() const { return damages_; }
   Damages& damages() { return damages_; }
 
+  // Restricts what is read from here on to a window of the recording: the header, the threads, and
+  // the tree without what was idle then. Locks, live objects, distributions of calls and what the
+  // kernel counted are not known for a window, and are left out.
+  void Restrict(std::shared_ptr<const Window> window);
+  // Returns the window, or null if the profile is read as a whole.
+  const Window* window() const { return window_.get(); }
+
   // Reads the tree. Trees whose root belongs to no thread record are attributed to one thread named
   // "(unknown)", which is added to threads(). Fails if the tree needs more than `memory` bytes.
   Result<CallTree> ReadTree(uint64_t memory = ReadingMemory(), Sites sites = Sites::kFolded);
@@ -123,7 +137,7 @@ class Reader {
   // Returns the maximum number of methods in the tree. It excludes sites, filtered methods and the
   // one that stands for all methods without a readable name.
   uint32_t RecordedMethods() const {
-    const uint32_t others = 1 + header_.filtered_methods + header_.sites;
+    const uint32_t others = 1 + header_.filtered_methods + header_.sites + header_.labels;
     return header_.method_count > others ? header_.method_count - others : 0;
   }
   // Reads the methods. Call it after ReadTree or ReadTrace: a live profile gains methods meanwhile.
@@ -141,6 +155,7 @@ class Reader {
   // These fail if the records need more than `memory` bytes.
   Result<std::vector<LockEdge>> ReadLockEdges(uint64_t memory) const;
   Result<std::vector<LiveRecord>> ReadLive(uint64_t memory) const;
+  Result<std::vector<Distribution>> ReadDistributions(uint64_t memory) const;
   Result<std::vector<KernelCounts>> ReadKernelCounts(uint64_t memory) const;
 
   std::string directory_;
@@ -150,6 +165,7 @@ class Reader {
   // The place of the metric from which kNoInterrupts, the last one, is computed; none if it is not
   // there.
   std::optional<size_t> with_interrupts_;
+  std::shared_ptr<const Window> window_;
   mutable Damages damages_;  // reading adds to it
 };
 

@@ -47,10 +47,21 @@ Result<CallTree> Reader::ReadTree(uint64_t memory, Sites sites) {
     std::fill(extras.begin(), extras.end(), 0);
     extra.ReadAt(start * extra_bytes, extras.data(), got * extra_bytes);
     for (uint64_t i = start == 0 ? 1 : 0; i < got; ++i) {
-      builder.Add(static_cast<uint32_t>(start + i), chunk[i], extras.data() + i * extra_count);
+      const auto index = static_cast<uint32_t>(start + i);
+      int64_t* const values = extras.data() + i * extra_count;
+      if (window_ && !window_->nodes.Apply(index, chunk[i], values)) {
+        damages_.Add("series: a count of the window is below 0 or too large: cut",
+                     fmt::format("node {}", index));
+      }
+      builder.Add(index, chunk[i], values);
     }
   }
   builder.AddParts();
+  if (window_) {
+    CallTree tree = builder.Take();
+    LeaveOutIdle(tree);
+    return tree;
+  }
   auto counted = ReadKernelCounts(memory);
   if (!counted) return std::unexpected(counted.error());
   if (with_interrupts_ || !counted->empty())
@@ -61,6 +72,9 @@ Result<CallTree> Reader::ReadTree(uint64_t memory, Sites sites) {
   auto live = ReadLive(memory);
   if (!live) return std::unexpected(live.error());
   builder.AddLive(*std::move(live), header_.live_snapshots);
+  auto distributions = ReadDistributions(memory);
+  if (!distributions) return std::unexpected(distributions.error());
+  builder.AddDistributions(*std::move(distributions));
   return builder.Take();
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -16,6 +17,7 @@
 #include "record/run/await_end.h"
 #include "record/run/interruption.h"
 #include "record/run/print_error.h"
+#include "record/series/series_recorder.h"
 
 namespace jprof::record {
 namespace {
@@ -33,15 +35,24 @@ void PrintNote(const std::string& text) { std::fputs(("jprof: " + text + "\n").c
 // Records from the attachment until the profile is complete. Requires an Interruption.
 Result<void> Attached(AttachTarget target, const AttachPlan& plan, uint64_t seconds) {
   const uint32_t pid = target.pid;
+  if (plan.series_ns != 0 && (!target.shares_files || target.ids.user != geteuid())) {
+    return WrongUse(
+        "--series is not available: process {} runs as another user or has other files, and its "
+        "profile is moved only at the end",
+        pid);
+  }
   signal(SIGPIPE, SIG_IGN);
   auto attached = AttachedAgent::Load(std::move(target), plan.agent_library, plan.options);
   if (!attached) return std::unexpected(attached.error());
   for (const std::string& note : attached->notes()) PrintNote(note);
   PrintNote(fmt::format("recording process {}{}", pid, DurationText(seconds)));
-  AwaitEnd(attached->target().process.get(), seconds);
+  SeriesRecorder series(plan.options.out, plan.series_ns);
+  AwaitEnd(attached->target().process.get(), seconds, [&series] { series.Look(); });
   if (attached->target().Ended())
     PrintNote(fmt::format("process {} has ended; the profile is complete up to its end", pid));
-  return attached->Detach();
+  auto detached = attached->Detach();
+  for (const std::string& line : series.End()) PrintNote(line);
+  return detached;
 }
 
 // Replaces an existing profile, which --force allows.

@@ -18,6 +18,7 @@
 #include "record/run/installation.h"
 #include "record/run/interrupt_cost.h"
 #include "record/run/print_error.h"
+#include "record/series/series_recorder.h"
 
 namespace jprof::record {
 namespace {
@@ -106,12 +107,16 @@ bool AnyTable() {
 
 Result<RecordingPlan> PlanRecording(const TypedOptions& typed,
                                     const std::vector<std::string>& command, bool inside) {
+  const auto series = ParseSeries(typed.series);
+  if (!series) return std::unexpected(series.error());
   const auto program = FindProgram(command.front());
   if (!program) return std::unexpected(program.error());
   const auto library = FindAgent(typed.agent);
   if (!library) return std::unexpected(library.error());
   auto resolved = OptionsOf(typed, options::ProfileName(command));
   if (!resolved) return std::unexpected(resolved.error());
+  if (*series != 0 && resolved->traced)
+    return WrongUse("--series is not for metrics that are counted by tracing the program");
   options::AgentOptions& options = resolved->options;
   const bool locks = CountsNativeLocks(options, *program);
   const options::Children children =
@@ -143,11 +148,13 @@ Result<RecordingPlan> PlanRecording(const TypedOptions& typed,
   if (!launch) return std::unexpected(launch.error());
   if (!Environment(kOptionsVariable).empty())
     launch->environment.emplace_back(kOptionsVariable, "");
-  return RecordingPlan{*std::move(launch), std::move(options), std::move(resolved->notes),
-                       library->filename().string(), resolved->traced};
+  return RecordingPlan{*std::move(launch),           std::move(options), std::move(resolved->notes),
+                       library->filename().string(), resolved->traced,   *series};
 }
 
 Result<AttachPlan> PlanAttach(const TypedOptions& typed, const std::string& name) {
+  const auto series = ParseSeries(typed.series);
+  if (!series) return std::unexpected(series.error());
   const auto library = FindAgent(typed.agent);
   if (!library) return std::unexpected(library.error());
   auto resolved = OptionsOf(typed, name);
@@ -160,7 +167,7 @@ Result<AttachPlan> PlanAttach(const TypedOptions& typed, const std::string& name
   fs::path final_place = fs::absolute(options.out).lexically_normal();
   options.out = place->string();
   return AttachPlan{*library, std::move(options), std::move(final_place),
-                    std::move(resolved->notes)};
+                    std::move(resolved->notes), *series};
 }
 
 std::string UncalibratedNote(options::Mode mode) {

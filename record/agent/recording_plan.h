@@ -20,6 +20,7 @@ struct RecordingPlan {
   std::vector<std::string> notes;
   std::string agent_library;  // its file name
   bool traced = false;        // instructions are counted by tracing the program
+  uint64_t series_ns = 0;     // between snapshots of counts over time; 0: none are taken
 
   // Returns whether the JVMs of the command get the agent by the environment.
   bool ByEnvironment() const { return launch.java_tool_options.has_value(); }
@@ -37,6 +38,7 @@ struct AttachPlan {
   options::AgentOptions options;  // with those of JPROFOPTS; `out` is absolute
   std::filesystem::path place;    // of the profile at the end; may replace one (--force)
   std::vector<std::string> notes;
+  uint64_t series_ns = 0;  // as in RecordingPlan
 };
 
 // Plans a recording like PlanRecording. `name` is the default name of the

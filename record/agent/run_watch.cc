@@ -16,13 +16,21 @@ namespace jprof::record {
 namespace fs = std::filesystem;
 
 RunWatch::RunWatch(const RecordingPlan& plan)
-    : plan_(plan), jvms_(plan.agent_library), place_(plan.options.out) {}
+    : plan_(plan),
+      jvms_(plan.agent_library),
+      place_(plan.options.out),
+      series_(plan.options.out, plan.series_ns) {}
 
 ProcessObserver RunWatch::Observer() {
   return [this](uint32_t pid) {
     place_.Look();
+    series_.Look();
     if (plan_.ByEnvironment()) jvms_.Look(pid);
   };
+}
+
+void RunWatch::EndSeries() {
+  for (const std::string& line : series_.End()) PrintError(line);
 }
 
 void RunWatch::PrintUnprofiled(const std::vector<JvmProfile>& profiles) const {

@@ -8,15 +8,20 @@
 #include "record/place/jvm_profiles.h"
 #include "record/place/place_watch.h"
 #include "record/run/launcher.h"
+#include "record/series/series_recorder.h"
 
 namespace jprof::record {
 
-// Watches the directory of the profile, and the command's processes if its JVMs get the agent by
-// the environment.
+// Watches the directory of the profile, takes snapshots of it for --series, and watches the
+// command's processes if its JVMs get the agent by the environment.
 class RunWatch {
  public:
   explicit RunWatch(const RecordingPlan& plan);
   ProcessObserver Observer();  // for Run
+
+  // Takes the last snapshots for --series and prints a line about each series. Must be called when
+  // the command has ended, before profiles are moved.
+  void EndSeries();
 
   // Prints a line for each JVM that was seen and has none of these profiles.
   void PrintUnprofiled(const std::vector<JvmProfile>& profiles) const;
@@ -28,6 +33,7 @@ class RunWatch {
   const RecordingPlan& plan_;
   JvmWatch jvms_;
   PlaceWatch place_;
+  SeriesRecorder series_;
 };
 
 // Prints why there is no profile after the program has run, and returns the exit status:

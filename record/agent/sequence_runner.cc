@@ -122,6 +122,7 @@ class Runner {
       return Next::kStop;
     }
     if (i == 0) status_ = done->outcome.ExitCode();
+    watch.EndSeries();
     if (watch.ProfileIsGone()) {
       const int status = StatusOfGoneProfile(planned.plan, done->outcome);
       if (status_ == 0) status_ = status;

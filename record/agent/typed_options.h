@@ -18,6 +18,7 @@ struct TypedOptions {
   std::string metrics;                        // --metrics; also looked up by Resolve
   std::string agent;                          // --agent; empty if not given
   bool force = false;                         // --force
+  std::string series;                         // --series; empty if not given
   std::optional<options::OptionError> error;  // the first invalid value
 };
 

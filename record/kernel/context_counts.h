@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "profile/files/kernel_counts.h"
 #include "profile/files/layout.h"
 
 namespace jprof::record {

@@ -281,9 +281,8 @@ Result<void> CheckPlace(const fs::path& place, bool force) {
 
 Result<void> MakePlace(const fs::path& place) {
   if (mkdir(place.c_str(), kPrivateDirectory) == 0) return {};
-  return WrongUse(
-      "cannot make the profile directory {}: {}; choose another with -o; nothing was started",
-      place.string(), ErrnoText());
+  return WrongUse("cannot make the profile directory {}: {}; choose another with -o",
+                  place.string(), ErrnoText());
 }
 
 Result<void> WriteRuns(const fs::path& directory, const profile::CombinedMeta& meta) {

@@ -9,6 +9,7 @@
 #include "common/nearest.h"
 #include "common/procfs.h"
 #include "common/shell_word.h"
+#include "options/label_methods.h"
 #include "profile/files/printable_text.h"
 #include "profile/read/losses.h"
 #include "profile/read/reader.h"
@@ -75,6 +76,16 @@ std::vector<std::string> EmptyFilters(profile::Reader& reader,
   } else if (!options.focus.Empty() && reader.RecordedMethods() == 0) {
     empty.push_back("everything: no method matched " +
                     UnmatchedMethods(reader, "--focus", options.focus));
+  } else if (!options.distribution.Empty() && reader.header().watched_patterns == 0) {
+    empty.push_back("all distributions: no method matched " +
+                    UnmatchedMethods(reader, "--distribution", options.distribution));
+  }
+  for (size_t i = 0; i < options.label_from.size() && i < options::kMostLabelMethods; ++i) {
+    if (reader.header().label_methods[i] == 0)
+      empty.push_back(
+          fmt::format("labels: no method that was loaded matched --label-from {}, with such an "
+                      "argument and with bytecode",
+                      options.label_from[i]));
   }
   return empty;
 }
@@ -119,8 +130,10 @@ void PrintNextFor(const profile::Reader& reader, const fs::path& profile) {
     PrintNext(calibrate::TrainingCommand(reader.meta().fingerprint));
     return;
   }
-  PrintNext(fmt::format("jprof report {}{}", reader.meta().is(Mode::kTrace) ? "log-gen " : "",
-                        DisplayPath(profile)));
+  const char* const report = reader.meta().is(Mode::kTrace)       ? "log-gen "
+                             : reader.header().distributions != 0 ? "distribution "
+                                                                  : "";
+  PrintNext(fmt::format("jprof report {}{}", report, DisplayPath(profile)));
 }
 
 }  // namespace
@@ -160,21 +173,22 @@ void KeepTable(const fs::path& profile) {
 bool PrintSummary(const fs::path& profile, const options::AgentOptions& options) {
   auto reader = profile::Reader::Open(profile.string());
   if (!reader) {
-    fmt::print(stderr, "jprof: the profile cannot be read: {}\n", reader.error().message);
+    PrintError(fmt::format("the profile cannot be read: {}", reader.error().message));
     return true;
   }
   const auto empty = EmptyFilters(*reader, options);
   const auto lost = empty.empty() ? Lost(*reader) : empty;
   const std::string unfinished = UnfinishedText(*reader);
   const profile::Probe& probe = reader->meta().probe;
-  fmt::print(stderr, "jprof: profile: {} ({} threads, {} methods{})\n", DisplayPath(profile),
-             reader->threads().size(), reader->RecordedMethods(),
-             probe.is(ProbeKind::kJvmti) ? ", by slow JVMTI events: " + probe.note : "");
-  fmt::print(stderr, "jprof: lost:    {}{}\n",
-             lost.empty() ? "nothing" : fmt::format("{}", fmt::join(lost, "; ")),
-             unfinished.empty() ? "" : fmt::format(" ({})", unfinished));
+  PrintError(
+      fmt::format("profile: {} ({} threads, {} methods{})", DisplayPath(profile),
+                  reader->threads().size(), reader->RecordedMethods(),
+                  probe.is(ProbeKind::kJvmti) ? ", by slow JVMTI events: " + probe.note : ""));
+  PrintError(fmt::format("lost:    {}{}",
+                         lost.empty() ? "nothing" : fmt::format("{}", fmt::join(lost, "; ")),
+                         unfinished.empty() ? "" : fmt::format(" ({})", unfinished)));
   if (const std::string folded = profile::FoldedText(reader->header()); !folded.empty()) {
-    fmt::print(stderr, "jprof: detail:  {}; counts are exact\n", folded);
+    PrintError(fmt::format("detail:  {}; counts are exact", folded));
   }
   if (empty.empty()) PrintNextFor(*reader, profile);
   return empty.empty();
@@ -183,12 +197,13 @@ bool PrintSummary(const fs::path& profile, const options::AgentOptions& options)
 bool PrintSummaries(const fs::path& place, const std::vector<JvmProfile>& profiles,
                     const options::AgentOptions& options) {
   const bool jvms = std::ranges::all_of(profiles, &JvmProfile::jvm);
-  fmt::print(stderr, "jprof: profiles: {} of {} in {}, the busiest first\n", profiles.size(),
-             jvms ? "JVMs" : "processes", DisplayPath(place));
+  PrintError(fmt::format("profiles: {} of {} in {}, the busiest first", profiles.size(),
+                         jvms ? "JVMs" : "processes", DisplayPath(place)));
   bool recorded = false;
   for (const JvmProfile& profile : profiles) {
-    fmt::print(stderr, "jprof:   {}: {:.2f} s of CPU time, {}\n", profile.path.filename().string(),
-               static_cast<double>(profile.cpu_nanos) / 1e9, SummaryLine(profile.path));
+    PrintError(fmt::format("  {}: {:.2f} s of CPU time, {}", profile.path.filename().string(),
+                           static_cast<double>(profile.cpu_nanos) / 1e9,
+                           SummaryLine(profile.path)));
     recorded |= profile.methods != 0;
   }
   const fs::path& busiest = profiles.front().path;
@@ -198,7 +213,7 @@ bool PrintSummaries(const fs::path& place, const std::vector<JvmProfile>& profil
   if (empty.empty()) {
     PrintNextFor(*reader, busiest);
   } else {
-    fmt::print(stderr, "jprof: lost:    {}\n", fmt::join(empty, "; "));
+    PrintError(fmt::format("lost:    {}", fmt::join(empty, "; ")));
   }
   return empty.empty();
 }

@@ -62,9 +62,16 @@ Result<Curl> LoadCurl() {
   return curl;
 }
 
+// Where an answer goes.
+struct Receiver {
+  std::string& text;
+  const HttpPost& post;
+};
+
 size_t KeepAnswer(char* bytes, size_t size, size_t count, void* to) {
-  std::string& text = *static_cast<std::string*>(to);
+  const auto& [text, post] = *static_cast<Receiver*>(to);
   text.append(bytes, std::min(size * count, kMostOfAnswer - std::min(kMostOfAnswer, text.size())));
+  if (post.receive) post.receive({bytes, size * count});
   return size * count;
 }
 
@@ -91,7 +98,9 @@ class Request {
     Set(CURLOPT_USERAGENT, "jprof");
     Set(CURLOPT_ERRORBUFFER, static_cast<char*>(reason));
     Set(CURLOPT_WRITEFUNCTION, &KeepAnswer);
-    Set(CURLOPT_WRITEDATA, static_cast<void*>(&answer.text));
+    Receiver receiver = {answer.text, post};
+    Set(CURLOPT_WRITEDATA, static_cast<void*>(&receiver));
+    SetAccess(post);
     SetContent(post);
     const CURLcode result = curl_.easy_perform(easy_);
     if (result != CURLE_OK)
@@ -104,6 +113,13 @@ class Request {
   template <typename Value>
   void Set(CURLoption option, Value value) {
     curl_.easy_setopt(easy_, option, value);
+  }
+
+  void SetAccess(const HttpPost& post) {
+    if (post.netrc) Set(CURLOPT_NETRC, static_cast<long>(CURL_NETRC_OPTIONAL));
+    if (!post.user.empty()) Set(CURLOPT_USERNAME, post.user.c_str());
+    if (!post.password.empty()) Set(CURLOPT_PASSWORD, post.password.c_str());
+    if (post.compressed) Set(CURLOPT_ACCEPT_ENCODING, "gzip");
   }
 
   void SetContent(const HttpPost& post) {

@@ -2,7 +2,9 @@
 // it needs would double the time that every command takes to start.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,6 +23,13 @@ struct HttpPost {
   std::vector<std::string> headers;
   std::vector<FormFile> form;  // if empty, `body` is sent
   std::string body;
+  // Sent by HTTP's basic scheme if one is not empty. With `netrc`, libcurl looks up in the user's
+  // file .netrc what is left out.
+  std::string user, password;
+  bool netrc = false;
+  bool compressed = false;  // asks for a compressed answer, which is expanded
+  // Receives the whole answer, piece by piece, also that of a request that failed. May be empty.
+  std::function<void(std::string_view)> receive;
   long timeout_seconds = 30;  // for the whole request; connecting may take 10 at most
 };
 

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
-#include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -66,27 +67,61 @@ HttpPost RequestFor(const PushTarget& target, const PushPayload& payload, const 
   return post;
 }
 
-bool Mentions(std::string_view text, std::initializer_list<std::string_view> words) {
+bool Mentions(std::string_view text, std::span<const std::string_view> words) {
   std::string lower(text);
   std::ranges::transform(lower, lower.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return std::ranges::any_of(words, [&](std::string_view word) { return lower.contains(word); });
+  return std::ranges::any_of(
+      words, [&](std::string_view word) { return !word.empty() && lower.contains(word); });
 }
+
+// The limits by which servers refuse profiles: the status (0 for any from 400 to 499), what the
+// answer then says, and what to do about it.
+struct RefusalRow {
+  long status;
+  std::array<std::string_view, 3> words;  // one of them; if there are none, the status alone
+  std::string_view step;
+};
+constexpr RefusalRow kRefusals[] = {
+    {0,
+     {"ingestion window", "too old", "out of order"},
+     "the server accepts only recent profiles (Pyroscope: reject-older-than, an hour): send it "
+     "with the present time (--at now), or raise that limit"},
+    {413,
+     {},
+     "it is too large for the server: send it in smaller parts (--max-size), or raise the limit "
+     "(Pyroscope: max-profile-size-bytes)"},
+    {0,
+     {"size limit", "too large"},
+     "it is too large for the server: send it in smaller parts (--max-size), or raise the limit "
+     "(Pyroscope: max-profile-size-bytes)"},
+    {0,
+     {"samples limit"},
+     "it has too many samples for the server: send it in smaller parts (--max-samples), or raise "
+     "the limit (Pyroscope: max-profile-stacktrace-samples)"},
+    {0,
+     {"label names; limit"},
+     "leave out a --label, or raise the limit (Pyroscope: max-label-names-per-series)"},
+    {0,
+     {"label name too long"},
+     "shorten the name of the --label, or raise the limit (Pyroscope: max-length-label-name)"},
+    {0,
+     {"label value too long"},
+     "shorten --name or the value of the --label, or raise the limit (Pyroscope: "
+     "max-length-label-value)"},
+    {429,
+     {},
+     "the server accepts no more bytes for now: push again later, or raise the limit (Pyroscope: "
+     "ingestion-rate-limit-mb, ingestion-burst-size-mb)"},
+};
 
 // Returns what to do about a response that is not a success.
 std::string NextStep(long status, std::string_view text) {
   const bool refused = status >= 400 && status < 500;
-  if (refused && Mentions(text, {"ingestion window", "too old", "out of order"})) {
-    return "the server accepts only recent profiles (Pyroscope: reject-older-than, an hour): send "
-           "it with the present time (--at now), or raise that limit";
-  }
-  if (status == 413 || (refused && Mentions(text, {"size limit", "too large"}))) {
-    return "it is too large for the server: send it in smaller parts (--max-size), or raise the "
-           "limit (Pyroscope: max-profile-size-bytes)";
-  }
-  if (refused && Mentions(text, {"samples limit"})) {
-    return "it has too many samples for the server: send it in smaller parts (--max-samples), or "
-           "raise the limit (Pyroscope: max-profile-stacktrace-samples)";
+  for (const RefusalRow& row : kRefusals) {
+    const bool is_status = row.status == 0 ? refused : status == row.status;
+    if (is_status && (row.words.front().empty() || Mentions(text, row.words)))
+      return std::string(row.step);
   }
   if (status == 401 || status == 403) {
     return fmt::format(

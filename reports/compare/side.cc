@@ -67,9 +67,11 @@ Result<model::Forest> LoadSide(model::Source& source, const std::string& metric)
 
 Side SideOf(const model::Source& source, const model::Forest& forest) {
   const model::MetricTotals& column = forest.metrics[0];
+  const profile::Window* const window = source.reader.window();
   Side side = {.directory = profile::CleanText(source.reader.directory()),
                .mode = source.reader.meta().mode,
-               .how = HowText(source, forest),
+               .how = HowText(source, forest) +
+                      (window != nullptr ? "; window " + profile::CleanText(window->Text()) : ""),
                .metric = column.info.name};
   const bool stands_for = column.counts == 0 && column.info.period.value > 0;
   side.unit = stands_for ? column.info.period.unit : column.info.unit;

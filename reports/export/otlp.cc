@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "model/tree/context_tree.h"
@@ -74,7 +75,7 @@ class OtlpWriter {
   }
 
   void StringAttribute(const char* key, const std::string& value) {
-    if (value.empty()) return;
+    if (value.empty() || !written_.insert(key).second) return;
     json_.StartObject();
     json_.Member("key", key);
     json_.Key("value");
@@ -89,13 +90,15 @@ class OtlpWriter {
     json_.StartObject();
     json_.Key("attributes");
     json_.StartArray();
+    // What the program has published comes first: an attribute may be there once only.
+    for (const auto& [key, value] : tree_.run.attributes) StringAttribute(key.c_str(), value);
     StringAttribute("service.name", name_);
     StringAttribute("process.command_line", tree_.run.command);
     StringAttribute("process.runtime.description", tree_.run.jvm);
     StringAttribute("jprof.mode", tree_.run.mode);
     StringAttribute("jprof.machine", tree_.run.machine);
     StringAttribute("jprof.notes", fmt::format("{}", fmt::join(tree_.run.notes, "; ")));
-    if (tree_.run.pid != 0) WritePid();
+    if (tree_.run.pid != 0 && written_.insert("process.pid").second) WritePid();
     json_.EndArray();
     json_.EndObject();
   }
@@ -286,6 +289,7 @@ class OtlpWriter {
   std::vector<std::vector<uint32_t>> thread_attributes_;  // by thread
   std::vector<uint32_t> kind_attributes_;
   std::vector<uint32_t> build_ids_;  // by module; 0 for none
+  std::set<std::string> written_;    // attributes of the resource
 };
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <functional>
 #include <set>
 
-#include "model/tree/program_rows.h"
+#include "model/sums/program_rows.h"
 #include "profile/files/printable_text.h"
 #include "profile/read/losses.h"
 

@@ -5,7 +5,7 @@
 
 #include "heap/analysis/groups.h"
 #include "heap/analysis/names.h"
-#include "model/tree/object_sums.h"
+#include "model/sums/object_sums.h"
 #include "model/values/statistics.h"
 #include "reports/heap/heap_tables.h"
 #include "reports/print/options.h"

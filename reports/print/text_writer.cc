@@ -1,6 +1,7 @@
 // Writes tables as text: numbers right-aligned in the widths that the columns give.
 #include <algorithm>
 
+#include "common/terminal_cells.h"
 #include "common/wrapped_text.h"
 #include "reports/print/fit.h"
 #include "reports/print/formats.h"
@@ -97,7 +98,10 @@ class TextWriter : public TableWriter {
     } else if (value.kind == Value::Kind::kText && width == 0) {
       Name(value.text);
     } else {
-      Right(TextOf(value), width);
+      const std::string text = TextOf(value);
+      const size_t more_bytes = text.size() - Cells(text);
+      Right(text, width + more_bytes);
+      used_ -= more_bytes;
     }
   }
 

@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <iterator>
+#include <ranges>
 
+#include "profile/read/imported.h"
 #include "profile/read/losses.h"
 #include "reports/quality/profile_facts.h"
 #include "reports/quality/sample_facts.h"
@@ -54,6 +57,14 @@ Findings MergedFrom(const ProfileEvidence& of) {
   return found;
 }
 
+Findings ImportedFrom(const ProfileEvidence& of) {
+  const auto imported = profile::ReadImported(of.reader().directory());
+  if (!imported) return {};
+  Findings found = {{1, kInfo, "imported from " + imported->Text()}};
+  for (const std::string& note : imported->notes) found.push_back({1, kInfo, note});
+  return found;
+}
+
 Findings ProbeNote(const ProfileEvidence& of) {
   const profile::Probe& probe = of.reader().meta().probe;
   if (probe.note.empty()) return {};
@@ -81,9 +92,31 @@ Findings Intrinsics(const ProfileEvidence& of) {
                Counted(count, "method that has an intrinsic", "methods that have intrinsics")}};
 }
 
+Findings LabelsFull(const ProfileEvidence& of) {
+  const profile::ControlHeader& header = of.reader().header();
+  if (header.labels_full == 0) return {};
+  return {{static_cast<double>(header.labels), kMinor,
+           fmt::format("there were more labels than {}; further ones are (other labels)",
+                       header.labels - 1)}};
+}
+
+// The n-th number of the header is of the n-th method of the option.
+Findings UnusedLabelMethods(const ProfileEvidence& of) {
+  Findings found;
+  size_t number = 0;
+  for (const auto part : std::views::split(of.reader().meta().options.label_from, '+')) {
+    const std::string_view item(part.begin(), part.end());
+    if (item.empty() || number == std::size(profile::ControlHeader().label_methods)) break;
+    if (of.reader().header().label_methods[number++] == 0)
+      found.push_back({1, kMinor, fmt::format("no method matched --label-from {}", item)});
+  }
+  return found;
+}
+
 Findings OpenCalls(const ProfileEvidence& of) {
   const uint64_t open = of.forest == nullptr ? 0 : of.forest->rows.open_frames;
-  if (open == 0) return {};
+  // In a window calls end that began before it.
+  if (open == 0 || of.reader().window() != nullptr) return {};
   return {{static_cast<double>(open), kInfo,
            Counted(open, "call had not returned", "calls had not returned")}};
 }
@@ -100,6 +133,9 @@ constexpr FactRow<ProfileEvidence> kRunFacts[] = {
      "Wait until the program has ended, and print the report again."},
     {"probe", ProbeNote, "The calls were counted in another way than the usual one."},
     {"merged", MergedFrom, "Values are sums over the merged profiles, which jprof info lists."},
+    {"imported", ImportedFrom,
+     "Another profiler has taken the samples. What its file does not say is missing, and nothing "
+     "is corrected (docs/IMPORT.md)."},
     {"folded", Folded,
      "From then on, a recursive call returned to the existing context. Counts are exact; the "
      "levels of a recursion are one row.",
@@ -108,6 +144,11 @@ constexpr FactRow<ProfileEvidence> kRunFacts[] = {
      "Compiled code may replace a call of such a method by instructions of its own; these calls, "
      "and what only they call, are not counted.",
      "jprof info PROFILE names the methods; record without --keep-intrinsics to count them all."},
+    {"labels_full", LabelsFull, "What was done below labels that came later cannot be told apart.",
+     "Leave what is different in each request, such as ids, out of labels."},
+    {"unused_label_method", UnusedLabelMethods,
+     "It was not loaded, is not woven, or has no such argument, and no label is made of it.",
+     "Look for its class and method in jprof report methods --names jvm."},
     {"open_calls", OpenCalls,
      "They had begun, but not returned, at the last moment that is in the profile. Their time "
      "until then is in it."},

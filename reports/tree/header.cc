@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "profile/files/printable_text.h"
+#include "profile/read/imported.h"
 #include "profile/read/losses.h"
 #include "reports/print/units.h"
 
@@ -29,6 +30,8 @@ std::string ThreadsText(const profile::Reader& reader) {
 std::string MachineText(const model::Source& source) {
   const profile::Meta& meta = source.reader.meta();
   std::string text = meta.jvm.Title();
+  if (const auto imported = profile::ReadImported(source.reader.directory()))
+    return (text.empty() ? "" : text + ", ") + "imported from " + imported->Text();
   if (text.empty()) {
     text = source.merged ? "several JVMs"
            : meta.probe.is(ProbeKind::kHooks) || meta.probe.is(ProbeKind::kSleds)
@@ -63,10 +66,12 @@ std::string ElapsedText(const profile::ControlHeader& header) {
 Head RunHead(const model::Source& source, std::string_view report) {
   const profile::Meta& meta = source.reader.meta();
   const std::string pid = meta.pid == 0 ? "" : fmt::format(" (pid {})", meta.pid);
-  return {.report = report,
-          .of = source.reader.directory(),
-          .directory = source.reader.directory(),
-          .lines = {{"command", HeadCommand(meta.command) + pid}, {"run", RunText(source)}}};
+  Head head = {.report = report,
+               .of = source.reader.directory(),
+               .directory = source.reader.directory(),
+               .lines = {{"command", HeadCommand(meta.command) + pid}, {"run", RunText(source)}}};
+  if (const auto* window = source.reader.window()) head.lines.push_back({"window", window->Text()});
+  return head;
 }
 
 void RemarkLosses(const model::Source& source, Format format, Output& out) {
@@ -104,6 +109,17 @@ void JsonRun(const model::Source& source, std::string_view report, JsonWriter& j
   json.FixedMember("elapsed_s", SecondsBetween(header, header.start_ticks, header.end_ticks), 6);
   if (const auto folded = profile::FoldedFrom(header))
     json.FixedMember("folded_from_s", *folded, 6);
+  if (const auto* window = source.reader.window()) {
+    json.Key("window");
+    json.StartObject();
+    json.FixedMember("begin_s", static_cast<double>(window->begin_ns) / 1e9, 6);
+    json.FixedMember("end_s", static_cast<double>(window->end_ns) / 1e9, 6);
+    json.Member("first_snapshot", uint64_t{window->first});
+    json.Member("last_snapshot", uint64_t{window->last});
+    json.EndObject();
+  }
+  if (const auto imported = profile::ReadImported(source.reader.directory()))
+    json.Member("imported", imported->Text());
   if (!source.refitted.empty()) json.Member("refitted", source.refitted);
   if (source.merged) {
     json.Member("merged", source.merged->inputs.size());

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "common/terminal_cells.h"
-#include "model/tree/flat.h"
+#include "model/sums/flat.h"
 #include "model/values/statistics.h"
 #include "reports/print/fit.h"
 #include "reports/print/units.h"

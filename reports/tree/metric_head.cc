@@ -4,8 +4,8 @@
 #include <cmath>
 #include <optional>
 
+#include "model/sums/object_sums.h"
 #include "model/tree/live_history.h"
-#include "model/tree/object_sums.h"
 #include "model/values/statistics.h"
 #include "profile/files/object_metrics.h"
 #include "reports/quality/metric_text.h"

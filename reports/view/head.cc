@@ -64,6 +64,7 @@ void DescribeRun(const model::Source& source, ViewData& data) {
   const profile::Meta& meta = reader.meta();
   data.Fact("command", model::CommandText(meta.command));
   data.Fact("run", RunText(reader));
+  if (reader.window() != nullptr) data.Fact("window", reader.window()->Text());
   data.Fact("JVM", meta.jvm.Title());
   if (source.merged) {
     data.Fact("merged", fmt::format("{} profiles; threads: {}", source.merged->inputs.size(),

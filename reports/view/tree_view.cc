@@ -6,9 +6,11 @@
 #include "common/shell_word.h"
 #include "reports/compare/compare.h"
 #include "reports/quality/quality_of.h"
+#include "reports/view/distribution_view.h"
 #include "reports/view/head.h"
 #include "reports/view/line_view.h"
 #include "reports/view/locks_view.h"
+#include "reports/view/series_columns.h"
 #include "reports/view/stretch_columns.h"
 #include "reports/view/view.h"
 #include "reports/view/views.h"
@@ -135,6 +137,8 @@ Result<ViewData> ViewOf(model::Source& source) {
     AddLocks(*locks, names, data);
   }
   AddLines(source, names, data);
+  AddDistributions(*forest, names, data);
+  AddSeries(source, names, data);
   Quality quality = QualityOf(source, *forest);
   AddRecordedStretches(source, quality, names, data);
   DescribeQuality(quality, data);

@@ -9,7 +9,6 @@ import base64
 import contextlib
 import email.parser
 import gzip
-import http.server
 import json
 import os
 import re
@@ -19,13 +18,13 @@ import struct
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import unittest
 import urllib.parse
 
 import made
 import terminal
+from http_server import Server
 
 JPROF = os.path.abspath(sys.argv.pop(1))
 C2 = 3 << 28
@@ -153,6 +152,69 @@ def two_threads(directory):
     return directory
 
 
+# The messages of opentelemetry-proto 1.11 (profiles/v1development, common/v1, resource/v1) that a
+# file may have: the fields in lowerCamelCase and their types. A list has elements of the type.
+# 64-bit integers are texts in JSON.
+OTLP = {
+    "ProfilesData": {"resourceProfiles": ["ResourceProfiles"], "dictionary": "ProfilesDictionary"},
+    "ProfilesDictionary": {
+        "mappingTable": ["Mapping"], "locationTable": ["Location"], "functionTable": ["Function"],
+        "linkTable": ["Link"], "stringTable": ["string"], "attributeTable": ["KeyValueAndUnit"],
+        "stackTable": ["Stack"]},
+    "ResourceProfiles": {"resource": "Resource", "scopeProfiles": ["ScopeProfiles"],
+                         "schemaUrl": "string"},
+    "ScopeProfiles": {"scope": "InstrumentationScope", "profiles": ["Profile"],
+                      "schemaUrl": "string"},
+    "Profile": {
+        "sampleType": "ValueType", "samples": ["Sample"], "timeUnixNano": "int64",
+        "durationNano": "int64", "periodType": "ValueType", "period": "int64",
+        "profileId": "bytes", "droppedAttributesCount": "int32",
+        "originalPayloadFormat": "string", "originalPayload": "bytes",
+        "attributeIndices": ["int32"]},
+    "Link": {"traceId": "bytes", "spanId": "bytes"},
+    "ValueType": {"typeStrindex": "int32", "unitStrindex": "int32"},
+    "Sample": {"stackIndex": "int32", "attributeIndices": ["int32"], "linkIndex": "int32",
+               "values": ["int64"], "timestampsUnixNano": ["int64"]},
+    "Mapping": {"memoryStart": "int64", "memoryLimit": "int64", "fileOffset": "int64",
+                "filenameStrindex": "int32", "attributeIndices": ["int32"]},
+    "Stack": {"locationIndices": ["int32"]},
+    "Location": {"mappingIndex": "int32", "address": "int64", "lines": ["Line"],
+                 "attributeIndices": ["int32"]},
+    "Line": {"functionIndex": "int32", "line": "int64", "column": "int64"},
+    "Function": {"nameStrindex": "int32", "systemNameStrindex": "int32",
+                 "filenameStrindex": "int32", "startLine": "int64"},
+    "KeyValueAndUnit": {"keyStrindex": "int32", "value": "AnyValue", "unitStrindex": "int32"},
+    "KeyValue": {"key": "string", "value": "AnyValue"},
+    "AnyValue": {"stringValue": "string", "boolValue": "bool", "intValue": "int64",
+                 "doubleValue": "double", "bytesValue": "bytes"},
+    "Resource": {"attributes": ["KeyValue"], "droppedAttributesCount": "int32"},
+    "InstrumentationScope": {"name": "string", "version": "string", "attributes": ["KeyValue"],
+                             "droppedAttributesCount": "int32"},
+}
+OTLP_SCALARS = {
+    "string": lambda value: isinstance(value, str), "bytes": lambda value: isinstance(value, str),
+    "bool": lambda value: isinstance(value, bool),
+    "double": lambda value: isinstance(value, (int, float)),
+    "int32": lambda value: isinstance(value, int) and -1 << 31 <= value < 1 << 31,
+    "int64": lambda value: isinstance(value, str) and -1 << 63 <= int(value) < 1 << 64}
+
+
+def check_message(value, kind, place="$"):
+    """What is wrong with a message in JSON: unknown fields and values of another type."""
+    if isinstance(kind, list):
+        if not isinstance(value, list):
+            return [f"{place}: no list"]
+        return [wrong for i, one in enumerate(value)
+                for wrong in check_message(one, kind[0], f"{place}[{i}]")]
+    if kind in OTLP_SCALARS:
+        return [] if OTLP_SCALARS[kind](value) else [f"{place}: {value!r} is no {kind}"]
+    wrong = [f"{place}.{field}: unknown" for field in value if field not in OTLP[kind]]
+    for field, of in OTLP[kind].items():
+        if field in value:
+            wrong += check_message(value[field], of, f"{place}.{field}")
+    return wrong
+
+
 class Case(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -266,6 +328,15 @@ class Trees(Case):
             totals[profile["name"]] = profile["endValue"]
         self.assertEqual(totals, {"main (tid 77): time_raw": 1885, "main (tid 77): calls": 62})
         self.assertLess(data["activeProfileIndex"], len(data["profiles"]))
+
+    def test_otlp_has_the_fields_of_the_public_schema(self):
+        for profile in (self.profile, deep_profile(self.path("otlp-deep.jprof"), 600)):
+            data = json.loads(self.export(profile, "otlp").decode())
+            self.assertEqual(check_message(data, "ProfilesData"), [])
+        planted = json.loads(self.export(self.profile, "otlp").decode())
+        planted["dictionary"]["stackTable"][0]["locations"] = []
+        planted["resourceProfiles"][0]["scopeProfiles"][0]["profiles"][0]["timeUnixNano"] = 5
+        self.assertEqual(len(check_message(planted, "ProfilesData")), 2)
 
     def test_otlp_refers_to_its_dictionary(self):
         text = self.export(self.profile, "otlp").decode()
@@ -825,38 +896,6 @@ class InstructionTraces(Case):
                                      status=2))
 
 
-class Server:
-    """A Pyroscope and a Parca: keeps each request as (path, headers, body)."""
-
-    def __init__(self, status=200, answer=b""):
-        requests = self.requests = []
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                requests.append((self.path, self.headers, body))
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(answer)))
-                self.end_headers()
-                self.wfile.write(answer)
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        self.thread = threading.Thread(target=self.server.serve_forever)
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.thread.join()
-        self.server.server_close()
-
-
 def form_parts(headers, body):
     """name -> bytes of a multipart form."""
     head = f"Content-Type: {headers['Content-Type']}\r\n\r\n".encode()
@@ -961,15 +1000,35 @@ class Push(Case):
                 (b"profile with labels '{}' is outside of ingestion window", "--at now"),
                 (b"the profile exceeds the size limit (max_profile_size_byte)", "--max-size"),
                 (b"the profile exceeds the samples limit (max_profile_stacktrace_samples)",
-                 "--max-samples")):
+                 "--max-samples"),
+                (b"profile with labels '{}' has 31 label names; limit 30",
+                 "max-label-names-per-series"),
+                (b"profile with labels '{}' has label name too long: 'a'", "max-length-label-name"),
+                (b"profile with labels '{}' has label value too long: 'a'",
+                 "max-length-label-value")):
             with Server(400, answer) as server:
                 said = self.jprof("push", server.url, self.profile, status=1)
             self.assertIn(answer.decode(), said)
             self.assertIn(option, said)
 
+    def test_limits_that_a_profile_is_not_divided_for_are_warnings(self):
+        many = [word for i in range(30) for word in ("--label", f"l{i}=x")]
+        with Server() as server:
+            said = self.pushed(server, self.profile, *many)
+            self.assertIn("31 labels with the name: Pyroscope accepts 30 by default "
+                          "(max-label-names-per-series)", said)
+            said = self.pushed(server, self.profile, "--label", "long=" + "x" * 2049)
+            self.assertIn("the label long has 2049 bytes: Pyroscope accepts 2048", said)
+            said = self.pushed(server, self.profile, "--label", "l" * 1025 + "=x")
+            self.assertIn("max-length-label-name", said)
+            self.assertNotIn("max-", self.pushed(server, self.profile, *many[2:]))
+            self.assertNotIn("max-", self.pushed(server, deep_profile(self.path("d.jprof"), 5000)))
+        self.assertEqual(len(server.requests), 5)  # a server may have other limits
+
     def test_answers_that_are_errors_name_url_status_and_next_step(self):
         for status, answer, step in ((401, b"", "JPROF_PUSH_AUTHORIZATION"), (404, b"", "--server"),
                                      (500, b"boom\nmore", "log"), (413, b"", "too large"),
+                                     (429, b"", "ingestion-rate-limit-mb"),
                                      (302, b"", "redirects")):
             with Server(status, answer) as server:
                 said = self.jprof("push", server.url, self.profile, status=1)

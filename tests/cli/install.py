@@ -51,7 +51,8 @@ def main():
                      "share/zsh/vendor-completions/_jprof",
                      "share/fish/vendor_completions.d/jprof.fish",
                      "lib/jprof/libjprof_counters_java.so", "share/jprof/jprof-counters.jar",
-                     "share/jprof/jprof-jmh.jar",
+                     "share/jprof/jprof-jmh.jar", "share/jprof/jprof-label.jar",
+                     "include/jprof-label.h",
                      "lib/libjprof-ptm.so"):
             assert os.path.isfile(os.path.join(prefix, path)), f"{path} is not installed"
         count_in_java(prefix)

@@ -539,7 +539,7 @@ class Options(unittest.TestCase):
               "--out": "x.html", "--all": None, "--names": "short", "--legend": None,
               "--width": "80", "--no-pager": None, "--contexts": None,
               "--from": "x", "--to": "y", "--by": "site", "--source-path": ".",
-              "--call-sites": None}
+              "--call-sites": None, "--window": "..1s"}
 
     def said(self, *words):
         done = subprocess.run([JPROF, "report", *words], capture_output=True, text=True,

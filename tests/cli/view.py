@@ -67,7 +67,7 @@ class View(unittest.TestCase):
         if done.returncode == 77:
             self.skipTest(done.stdout + done.stderr)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertGreater(len(os.listdir(shots)), 5)
+        self.assertGreater(len(os.listdir(shots)), 3)
 
     def load(self, name, *expected):
         """Loads the page in Chromium: no fault, no dialog, and the element has the text."""
@@ -374,6 +374,13 @@ class View(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.browse("made.html", script="browser_lines")
 
+    def test_distributions_in_chromium(self):
+        """Histograms of single calls that the tests of the page make up."""
+        done = child.run([NODE, os.path.join(NPM, "test", "generate.mjs"), self.path("calls.html"),
+                          "--distributions"], 120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.browse("calls.html", script="browser_distributions")
+
     def test_timeline_in_chromium(self):
         """Stretches that the tests of the page make: recording some needs rights."""
         done = child.run([NODE, os.path.join(NPM, "test", "generate_stretches.mjs"),
@@ -406,6 +413,13 @@ class View(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.browse("growth.html", script="browser_growth")
 
+    def test_a_heat_map_in_chromium(self):
+        """Counts over time that the tests of the page make up."""
+        done = child.run([NODE, os.path.join(NPM, "test", "generate.mjs"), self.path("series.html"),
+                          "--rows", "2000", "--series"], 120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.browse("series.html", script="browser_series")
+
     def rows_of(self, locks, names):
         """The rows of log-jlm, from the data of a page."""
         def path(context):
@@ -424,8 +438,9 @@ class View(unittest.TestCase):
                path(wait["waiter"]), path(wait["owner"])) for wait in lock["waits"]))]
 
     def check_intervals(self, metric, rows):
-        """What the page computes (uncertaintyOf in format.ts) against the report's intervals. Where
-        a method may have been inlined, the report's extend to its caller's own time."""
+        """What the page computes (uncertaintyOf in format.ts) against the report's intervals, from
+        which it differs by up to 2 % where there are few samples. Where a method may have been
+        inlined, the report's extend to its caller's own time."""
         whole = rows[0]["cum_ns"]["value"]
         runs = metric["between_runs"]
         checked = 0
@@ -441,8 +456,8 @@ class View(unittest.TestCase):
             arm = value * math.hypot(runs["total"], runs["share"] * outside)
             high = value + math.hypot(counting + shift, arm)
             low = max(0, value - math.hypot(counting - shift, arm))  # no time is below 0
-            self.assertLess(high, row["cum_ns"]["high"] + 0.01 * high, row["name"])
-            self.assertGreater(low, row["cum_ns"]["low"] - 0.01 * high, row["name"])
+            self.assertLess(high, row["cum_ns"]["high"] + 0.02 * high, row["name"])
+            self.assertGreater(low, row["cum_ns"]["low"] - 0.02 * high, row["name"])
             checked += high > row["cum_ns"]["high"] - 0.01 * high
         self.assertGreater(checked, 1)  # the whole, and what cannot be inlined
 

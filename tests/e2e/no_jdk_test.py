@@ -21,7 +21,7 @@ WITHOUT = ("e2e.hot_path_asm", "e2e.signal_safe", "e2e.metrics", "e2e.no_jdk", "
 # The other cases of hooks are of C and C++.
 HOOKS_WITH_JVM = ("e2e.hooks.java_above", "e2e.hooks.java_below",
                   "e2e.hooks.libraries_at_one_address_in_a_jvm")
-MORE = ("cli.real_jvm", "cli.install")
+MORE = ("cli.real_jvm", "cli.install", "cli.import", "cli.process_context")
 
 
 def without_jdks():

@@ -55,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   options.format = static_cast<reports::Format>(data[0] % 4);
   options.merged = data[0] & 4;
   options.cumulative = data[0] & 8;
-  options.raw = data[0] & 16;
+  options.raw = options.contexts = data[0] & 16;
   options.sort = static_cast<model::Sort>((data[0] >> 5) % 3);
   if (data[0] & 128) options.min_percent = 1;
   for (const reports::Report& report : reports::Reports()) {

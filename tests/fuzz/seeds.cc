@@ -1,7 +1,8 @@
 // Writes the seeds: small valid profiles, packed, for profile_fuzz; metadata for meta_fuzz; the
-// files of a recording for recording_fuzz; heap dumps for heap_fuzz; a specification and the files
+// files of a recording for recording_fuzz; heap dumps for heap_fuzz; files of other profilers for
+// import_fuzz; a specification and the files
 // of a trace for events_fuzz; those of the kernel's trace for timeline_fuzz; a log of
-// libjprof-pages.so for allocations_fuzz.
+// libjprof-pages.so for allocations_fuzz; frames of counts over time for series_fuzz.
 #include <fcntl.h>
 #include <inttypes.h>
 #include <kernel_layout.h>
@@ -26,6 +27,8 @@
 #include "tests/unit/cpo/log_writer.h"
 #include "tests/unit/events/small_specification.h"
 #include "tests/unit/heap/dump_writer.h"
+#include "tests/unit/import/jfr_writer.h"
+#include "tests/unit/import/pprof_writer.h"
 #include "tests/unit/reports/demo_profile.h"
 #include "tests/unit/reports/lock_profile.h"
 
@@ -104,6 +107,15 @@ void SaveSamples(const std::filesystem::path& path) {
   if (!writer.Close(20)) std::exit(1);
   const std::string bytes = BytesOf(path);
   std::ofstream(path, std::ios::binary) << '\0' << bytes;
+}
+
+// For series_fuzz: the frames of a packet with two nodes, a takeover and a word of `control`.
+void SaveSeries(const std::filesystem::path& path) {
+  constexpr char kControl[] = {1, 5, 2, 1, 9, 3};
+  constexpr char kNodes[] = {1, 0x11, 5, 7, 3, 0x3f, 1, 1, 1, 1, 1, 1, 0, 0x01, 4, 0x00};
+  std::ofstream out(path, std::ios::binary);
+  out << '\1' << static_cast<char>(sizeof(kControl)) << '\0';
+  out.write(kControl, sizeof(kControl)).write(kNodes, sizeof(kNodes));
 }
 
 void SaveJitLog(const std::filesystem::path& path) {
@@ -273,6 +285,30 @@ void SaveTimeline(const std::filesystem::path& corpus) {
   std::filesystem::remove_all(place);
 }
 
+void SaveImports(const std::filesystem::path& directory) {
+  std::filesystem::create_directories(directory);
+  const auto save = [&](const char* name, const std::string& bytes) {
+    std::ofstream(directory / name, std::ios::binary) << bytes;
+  };
+  profile::JfrWriter jfr;
+  jfr.samples = {{.frames = {{"app/Work", "run", "()V", 42, 17}, {"app/Main", "main", "()V"}}},
+                 {.thread = "other", .frames = {{"app/Work", "run", "()V", 43, 19}}}};
+  save("jfr", jfr.Chunk());
+  jfr.compressed = false;
+  jfr.cpu_time = true;
+  jfr.periods = {10'000, 20'000};
+  jfr.lost = 3;
+  jfr.size_in_header = 1;
+  save("jfr-open", jfr.Chunk());
+  save("pprof", profile::made::Pprof());
+  save("pprof-unpacked", profile::made::Pprof(false));
+  save("collapsed", "[main tid=12];app/Main.main_[0];app/Work.run_[j];read_[k] 7\na;b 2\n");
+  save("perf",
+       "java 12/34 [001] 100.000000:   10000000 cpu-clock:u: \n"
+       "\t    7f00001234 void app.Work.run(int)+0x14 (/tmp/perf-12.map)\n"
+       "\tffffffff81000010 do_idle+0x10 ([kernel.kallsyms])\n\n");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -295,6 +331,7 @@ int main(int argc, char** argv) {
   std::filesystem::create_directories(seeds / "heap");
   for (const uint32_t id_size : {4u, 8u})
     std::ofstream(seeds / "heap" / std::to_string(id_size), std::ios::binary) << HeapDump(id_size);
+  SaveImports(seeds / "import");
   SaveSamples(recordings / "samples");
   SaveJitLog(recordings / "jitlog");
   SaveBranches(recordings / "branches");
@@ -314,7 +351,21 @@ int main(int argc, char** argv) {
   live.live = {{.node = 0, .first = 1, .last = 1, .bytes = 5},
                {.node = 2, .objects = 3, .first = 1, .last = 2, .bytes = 48}};
   Save(profiles, "live", live, false);
+  profile::SyntheticProfile watched = reports::DemoProfile();
+  profile::DistributionRecord& calls = watched.distributions.emplace_back();
+  calls.node = 2;
+  calls.handler_ticks = 9;
+  for (profile::DurationRecord* clock : {&calls.cpu, &calls.elapsed}) {
+    clock->shortest = {.calls = 1, .ticks = 100, .events = 3, .timed = 1};
+    clock->longest = {.calls = 1, .ticks = 5000, .events = 3, .timed = 1};
+    for (const uint64_t ticks : {100, 5000})
+      clock->buckets[profile::BucketOf(ticks)] = {
+          .calls = 1, .ticks = ticks, .events = 3, .timed = 1};
+  }
+  Save(profiles, "watched", watched, false);
   SaveMerge(seeds / "merge");
+  std::filesystem::create_directories(seeds / "series");
+  SaveSeries(seeds / "series" / "frames");
   std::filesystem::create_directories(seeds / "allocations");
   SaveAllocations(seeds / "allocations" / "every-slot");
   SaveEvents(seeds / "events");

@@ -38,8 +38,9 @@ struct NewFile {
 
 class WovenClasses {
  public:
-  WovenClasses(jvmtiEnv* jvmti, engine::Session& session, const setup::Plan& plan)
-      : jvmti_(jvmti), methods_(session, plan), retransformer_(jvmti, statistics_) {}
+  WovenClasses(jvmtiEnv* jvmti, engine::Session& session, const setup::Plan& plan,
+               const options::AgentOptions& options)
+      : jvmti_(jvmti), methods_(session, plan, options), retransformer_(jvmti, statistics_) {}
 
   // Handle the VM's events. Both must be enabled before classes are woven.
   void OnClassFile(JNIEnv* jni, const ReportedFile& file, const NewFile& woven);

@@ -6,6 +6,7 @@
 #include "jprof/agent/calls/define_counter_class.h"
 #include "jprof/agent/calls/woven_natives.h"
 #include "jprof/agent/vm/in_use.h"
+#include "jprof/engine/labels/labels.h"
 #include "jprof/engine/woven.h"
 #include "jprof/hotspot/vm/class_archive.h"
 #include "jprof/hotspot/vm/libjvm_image.h"
@@ -76,7 +77,7 @@ WovenCounter::WovenCounter(const CallContext& context, HotspotVm vm, uint64_t cu
     : CallSource(context),
       vm_(std::move(vm)),
       current_at_(current_at),
-      classes_(context.jvmti, context.session, context.plan),
+      classes_(context.jvmti, context.session, context.plan, context.options),
       virtual_threads_(context.jvmti, classes_, context.attached) {
   metadata_ = {ProbeKind::kWoven, "native methods, intrinsics and hidden classes are not counted",
                ""};
@@ -176,6 +177,10 @@ Result<void> WovenCounter::DefineClass(JNIEnv* jni) {
   if (!defined) return std::unexpected(defined.error());
   counter_ = static_cast<jclass>(jni->NewGlobalRef(*defined));
   jni->DeleteLocalRef(*defined);
+  const auto labels =
+      DefineBootClass(context_.java, jni, {weave::kLabelsClass, weave::LabelsClass(), {}});
+  if (!labels) return std::unexpected(labels.error());
+  jni->DeleteLocalRef(*labels);
   return locks_ ? DefineLocks(jni) : Result<void>();
 }
 
@@ -194,6 +199,24 @@ Result<void> WovenCounter::DefineLocks(JNIEnv* jni) const {
 void WovenCounter::SetRegion(JNIEnv* jni, uint64_t begin) const {
   jni->SetStaticLongField(counter_, jni->GetStaticFieldID(counter_, "region", "J"),
                           static_cast<jlong>(begin));
+}
+
+// With call sites a method makes its sites current, not the label.
+jint WovenCounter::LabelId(JNIEnv* jni, jstring text) {
+  if (context_.options.call_sites) {
+    if (!told_of_labels_.exchange(true))
+      setup::PrintMessage("labels have no effect: the recording has call sites (CALL_SITES)");
+    return 0;
+  }
+  const char* const bytes = jni->GetStringUTFChars(text, nullptr);
+  if (bytes == nullptr) {
+    jni->ExceptionClear();
+    return 0;
+  }
+  const engine::LabelId label = engine::FindLabel(session(), bytes);
+  jni->ReleaseStringUTFChars(text, bytes);
+  const auto id = static_cast<jint>(IndexOf(label.id));
+  return label.is_other ? -id : id;
 }
 
 // Runs on a thread of the program.

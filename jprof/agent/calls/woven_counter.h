@@ -15,6 +15,7 @@
 
 #include <jvmti.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
@@ -57,6 +58,9 @@ class WovenCounter final : public CallSource {
   // Returns the offset of the word of the current node in the VM's thread.
   uint64_t current_at() const { return current_at_; }
   bool IgnoreCarriers(JNIEnv* jni) { return virtual_threads_.IgnoreCarriers(jni); }
+  // Returns the id of a label, negative if it is the one for all that are too many, or 0 if labels
+  // are not recorded.
+  jint LabelId(JNIEnv* jni, jstring text);
   // Prepares for virtual threads, or ends the counting with a message if the VM refuses.
   void ExpectVirtualThreads(JNIEnv* jni);
 
@@ -82,6 +86,7 @@ class WovenCounter final : public CallSource {
   WovenVirtualThreads virtual_threads_;
   std::unique_ptr<Locks> locks_;  // null unless locks are counted
   jclass counter_ = nullptr;      // JprofCounter
+  std::atomic<bool> told_of_labels_ = false;
 };
 
 }  // namespace jprof::agent

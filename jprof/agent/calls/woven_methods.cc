@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <new>
+#include <optional>
 
 #include "options/woven_jdks.h"
 
@@ -22,6 +23,14 @@ static_assert(weave::kNewestVersion == options::kLastWovenJdk + 44);
 bool MayLoadClass(const weave::Method& method) {
   return method.name == "loadClass" && !method.IsStatic() &&
          method.descriptor == "(Ljava/lang/String;)Ljava/lang/Class;";
+}
+
+// Returns the label that a method of the class Label sets: set(String) in its caller, or clear().
+std::optional<weave::LabelAtEntry> LabelOfApi(const weave::Method& method) {
+  if (method.name == "set" && method.descriptor == "(Ljava/lang/String;)V")
+    return weave::LabelAtEntry{weave::LabelSource::kText, 0};
+  if (method.name == "clear" && method.descriptor == "()V") return weave::LabelAtEntry{};
+  return std::nullopt;
 }
 
 bool IsContinuation(std::string_view class_name) {
@@ -48,6 +57,7 @@ weave::Decision WovenMethods::Decide(const weave::Method& method) {
   if (method.is_intrinsic || method.class_name.starts_with(weave::kOwnClasses) ||
       IsContinuation(method.class_name))
     return kLeave;
+  if (method.class_name == engine::kLabelClass) return {.label = LabelOfApi(method)};
   if (method.class_name == kVirtualThread &&
       std::ranges::find(kAnnounced, method.name) != kAnnounced.end())
     return {weave::Action::kAnnounce, 0};
@@ -59,7 +69,8 @@ weave::Decision WovenMethods::Decide(const weave::Method& method) {
           .answers = answers,
           .locks = plan_.locks,
           .allocations = plan_.allocations,
-          .sites = session_.options().call_sites && method.class_name != kVirtualThread};
+          .sites = session_.options().call_sites && method.class_name != kVirtualThread,
+          .label = labels_.Of(method, *session_.writer().header())};
 }
 
 uint32_t WovenMethods::IdOfClass(std::string_view name) {

@@ -7,9 +7,11 @@
 #include <string_view>
 
 #include "common/result.h"
+#include "jprof/agent/labels/label_arguments.h"
 #include "jprof/engine/session.h"
 #include "jprof/setup/plan.h"
 #include "jprof/weave/weave.h"
+#include "options/agent_options.h"
 
 namespace jprof::agent {
 
@@ -19,9 +21,10 @@ inline constexpr size_t kAnnouncedMethods = 3;
 
 class WovenMethods final : public engine::MethodSource {
  public:
-  // Both must exist as long as the object. The plan says what methods count besides calls.
-  WovenMethods(engine::Session& session, const setup::Plan& plan)
-      : session_(session), plan_(plan) {}
+  // All must exist as long as the object. The plan says what methods count besides calls.
+  WovenMethods(engine::Session& session, const setup::Plan& plan,
+               const options::AgentOptions& options)
+      : session_(session), plan_(plan), labels_(options.label_from) {}
 
   // Weaves a class file. Fails if it is malformed or there is no memory.
   Result<weave::Woven> Weave(std::span<const uint8_t> class_file);
@@ -37,6 +40,7 @@ class WovenMethods final : public engine::MethodSource {
 
   engine::Session& session_;
   const setup::Plan& plan_;
+  const LabelArguments labels_;
 };
 
 }  // namespace jprof::agent

@@ -3,6 +3,7 @@
 #include "jprof/agent/calls/define_counter_class.h"
 #include "jprof/agent/calls/woven_counter.h"
 #include "jprof/agent/vm/in_use.h"
+#include "jprof/engine/labels/labels.h"
 #include "jprof/engine/woven.h"
 
 namespace jprof::agent {
@@ -81,6 +82,13 @@ jlong JNICALL AddSite(JNIEnv*, jclass, jlong parent, jint id) {
   return engine::ChildOf(engine::WovenSite(*call.thread, node, site));
 }
 
+// Returns the id of a label, negative if it is the one for all that are too many; 0 if there is no
+// recording, or if labels are not recorded.
+jint JNICALL LabelId(JNIEnv* jni, jclass, jstring text) {
+  const InUse<WovenCounter> counter;
+  return counter ? counter->LabelId(jni, text) : 0;
+}
+
 jlong JNICALL Overflow(JNIEnv*, jclass, jlong parent) {
   const Call call;
   profile::Node* const node = call.NodeAt(parent);
@@ -117,6 +125,8 @@ std::span<const JNINativeMethod> CounterNatives() {
       Native("add", "(JI)J", reinterpret_cast<void*>(Add<FrameKind::kWoven>)),
       Native("addClass", "(JI)J", reinterpret_cast<void*>(Add<FrameKind::kClass>)),
       Native("addSite", "(JI)J", reinterpret_cast<void*>(AddSite)),
+      Native("addLabel", "(JI)J", reinterpret_cast<void*>(Add<FrameKind::kLabel>)),
+      Native("labelId", "(Ljava/lang/String;)I", reinterpret_cast<void*>(LabelId)),
       Native("overflow", "(J)J", reinterpret_cast<void*>(Overflow)),
       Native("answer", "(Ljava/lang/Object;Ljava/lang/String;)Ljava/lang/Class;",
              reinterpret_cast<void*>(AnswerClass)),

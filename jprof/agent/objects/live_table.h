@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "profile/files/layout.h"
+#include "profile/files/live_record.h"
 
 namespace jprof::agent {
 

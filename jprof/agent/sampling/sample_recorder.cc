@@ -8,6 +8,7 @@
 #include "jprof/agent/sampling/frame_names.h"
 #include "jprof/engine/samples.h"
 #include "jprof/engine/woven.h"
+#include "profile/files/cut_stack.h"
 
 namespace jprof::agent {
 namespace {
@@ -167,8 +168,7 @@ profile::Node* SampleRecorder::ContextOf(engine::Thread& thread, engine::Timelin
                                          uint32_t kept, size_t leaves) {
   const size_t fresh = frames.size() - kept;
   engine::Path path(thread, timeline, kept != 0 ? frames[fresh].context : 0);
-  if (kept == 0 && in_heap)
-    path.Step(NoteReference(thread, "(outer frames of the virtual thread are still in the heap)"));
+  if (kept == 0 && in_heap) path.Step(NoteReference(thread, profile::kOuterFramesInHeap));
   for (hotspot::StackFrame& frame : frames.first(fresh) | std::views::reverse) {
     if (!java_only_ || IsJava(frame.type)) path.Step(frame.ref);
     const profile::MethodRef site = SiteReference(thread, sites_, frame);

@@ -7,24 +7,14 @@
 import assert from "node:assert/strict";
 import { usePage } from "./person.mjs";
 
-await usePage(async ({ page, check, shot, text, waitForHash }) => {
+await usePage(async ({ page, check, shot, text, waitForHash, chooseMethod }) => {
   const lines = "#panel-methods .lines";
   const NONE = '#panel-methods .side p:has-text("Source lines: none")';
-  /** Selects the first method for which the page shows this. */
-  const choose = async (selector) => {
-    for (const row of await page.locator("#panel-methods .trow").all()) {
-      await row.click();
-      await page.waitForSelector('#panel-methods .trow[aria-selected="true"]');
-      if (await page.locator(selector).count() > 0) return;
-    }
-    assert.fail(`no visible method has ${selector}`);
-  };
-
   await check("a method with lines: numbers, source, calls", async () => {
     await page.click("#tab-methods");
     await page.waitForSelector("#panel-methods .trow");
     assert.match(await text("#panel-methods .side"), /Select a method/);
-    await choose(lines);
+    await chooseMethod(lines);
     await shot("l01-lines");
     assert.deepEqual(await page.locator(`${lines} th`).allInnerTexts(),
                      ["line", "calls", "samples", "cumulative", "+-", "%", "source"]);
@@ -53,17 +43,17 @@ await usePage(async ({ page, check, shot, text, waitForHash }) => {
 
   await check("names in another form, with a method that has no lines", async () => {
     await page.selectOption("#names", "jvm");
-    await choose(lines);
+    await chooseMethod(lines);
     assert.match(await page.locator(`${lines} .call button`).first().getAttribute("title"), /\//);
     await shot("l03-jvm");
     await page.selectOption("#names", "full");
-    await choose(NONE);
+    await chooseMethod(NONE);
     await shot("l04-none");
   });
 
   await check("in the dark, and in a narrow window", async () => {
     await page.click("#theme");
-    await choose(lines);
+    await chooseMethod(lines);
     await shot("l05-dark");
     await page.setViewportSize({ width: 900, height: 700 });
     await shot("l06-narrow");

@@ -2,10 +2,11 @@
 // arguments only.
 //
 //   node test/generate.mjs OUT.html [--rows N] [--kind tree|combined|compare|tprof] [--view FILE]
-//                          [--seed N] [--lines]
+//                          [--seed N] [--lines] [--series] [--distributions]
 //
 // --view: the built template (default: build/view.html of this folder).
-// --lines: with source lines of some methods.
+// --lines: with source lines of some methods. --series: with counts over time. --distributions:
+// with how long single calls took.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -217,6 +218,27 @@ function makeLines(next, methods, isCounted) {
   };
 }
 
+/** How long single calls of every third method took: most about 1 us, and a few 50 ms. */
+function makeDistributions(next, tree, methodCount) {
+  const times = (factor) => {
+    const peaks = [[900 * factor, 90000], [1100 * factor, 60000], [40e3 * factor, 700], [52e6 * factor, 3]];
+    const buckets = peaks.map(([mean, calls]) => [mean, 1 + Math.floor(calls * next())]);
+    const at = (i) => buckets[i][0];
+    return { min: at(0) / 2, p50: at(0), p90: at(1), p99: at(2), max: at(3), mean: 2 * at(1),
+             removed: 0.3 * next(), below: factor > 2 ? ["min", "p50"] : [], buckets };
+  };
+  const one = () => {
+    const cpu = times(1 + next());
+    const elapsed = { ...times(3), buckets: cpu.buckets.map(([mean, calls], i) => [mean * (1 + i), calls]) };
+    return { calls: cpu.buckets.reduce((sum, [, calls]) => sum + calls, 0), cpu, elapsed };
+  };
+  const isWatched = (method) => method < methodCount && method % 3 === 0;
+  const rows = Array.from(tree.method.keys()).filter((row) => isWatched(tree.method[row]));
+  const methods = [...new Set(rows.map((row) => tree.method[row]))];
+  return { methods: methods.map((method) => ({ method, ...one() })),
+           rows: rows.map((row) => ({ row, ...one() })) };
+}
+
 function encodeTree(encoder, tree, info, extra) {
   const columns = extra ? {} : {
     parent: encoder.add(tree.parent), method: encoder.add(tree.method),
@@ -241,7 +263,25 @@ const KINDS = {
             period_unit: "ns", has_error: true }],
 };
 
-export function makeData({ rows = 20000, kind = "tree", seed = 1, lines = false } = {}) {
+/** Counts over time: method i is busy around its own part of the time. */
+function encodeSeries(encoder, next, methods) {
+  const count = Math.min(30, methods.names.length);
+  const ends = Float64Array.from({ length: 60 }, (_, i) => i + 1 + 0.1 * next());
+  const calls = new Float64Array(count * ends.length);
+  const own = new Float64Array(calls.length);
+  for (let i = 0; i < calls.length; ++i) {
+    const [method, column] = [Math.floor(i / ends.length), i % ends.length];
+    const near = Math.max(0, 1 - Math.abs(column - 2 * method) / 12);
+    calls[i] = Math.round(1e5 * near * (0.5 + next()) / (1 + method));
+    own[i] = calls[i] * 50;
+  }
+  return { begin: 0, ends: encoder.add(ends), metric: "time", unit: "ns",
+           methods: encoder.add(Uint32Array.from({ length: count }, (_, i) => i)),
+           own: encoder.add(own), calls: encoder.add(calls) };
+}
+
+export function makeData({ rows = 20000, kind = "tree", seed = 1, lines = false, series = false,
+                           distributions = false } = {}) {
   const next = random(seed);
   const encoder = new Encoder();
   const header = {
@@ -286,6 +326,11 @@ export function makeData({ rows = 20000, kind = "tree", seed = 1, lines = false 
       const made = makeLines(next, methods.names, kind === "combined");
       header.lines = encoder.add(JSON.stringify(made));
     }
+    if (distributions) {
+      const made = makeDistributions(next, tree, methods.names.length);
+      header.distributions = encoder.add(JSON.stringify(made));
+    }
+    if (series) header.series = encodeSeries(encoder, next, methods);
     if (kind === "tree") {
       header.timeline = encodeTimeline(encoder, next, methods, header.threads, rows / 10);
     }
@@ -313,13 +358,16 @@ function main() {
   const option = (name, otherwise) =>
     (rest.includes(name) ? rest[rest.indexOf(name) + 1] : otherwise);
   if (!out || out.startsWith("-")) {
-    console.error("usage: generate.mjs OUT.html [--rows N] [--kind K] [--view FILE] [--seed N] [--lines]");
+    console.error("usage: generate.mjs OUT.html [--rows N] [--kind K] [--view FILE] [--seed N] [--lines] "
+                  + "[--series] [--distributions]");
     process.exit(2);
   }
   const here = dirname(fileURLToPath(import.meta.url));
   const view = option("--view", join(here, "..", "build", "view.html"));
   const data = makeData({ rows: Number(option("--rows", 20000)), kind: option("--kind", "tree"),
-                          seed: Number(option("--seed", 1)), lines: rest.includes("--lines") });
+                          seed: Number(option("--seed", 1)), lines: rest.includes("--lines"),
+                           series: rest.includes("--series"),
+                           distributions: rest.includes("--distributions") });
   writeFileSync(out, makePage(readFileSync(view, "utf8"), data.bytes));
 }
 if (process.argv[1] === fileURLToPath(import.meta.url)) main();

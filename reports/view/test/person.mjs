@@ -39,9 +39,21 @@ export async function usePage(run) {
     for (const pixel of pixels) if (pixel !== pixels[pixels.length - 1]) ++count;
     return count;
   }, panel);
+  /** Selects the first visible method for which the page shows the selector, or shows none. */
+  const chooseMethod = async (selector, has = true) => {
+    const rows = page.locator("#panel-methods .trow");
+    for (let i = 0; i < await rows.count(); ++i) {
+      await rows.nth(i).click();
+      await page.waitForFunction((at) => document.querySelectorAll("#panel-methods .trow")[at]
+        ?.getAttribute("aria-selected") === "true", i);
+      if ((await page.locator(selector).count() > 0) === has) return;
+    }
+    assert.fail(`no visible method ${has ? "has" : "is without"} ${selector}`);
+  };
   const text = (selector) => page.locator(selector).innerText();
   try {
-    await run({ browser, file, url, page, option, rest, check, shot, text, waitForHash, painted });
+    await run({ browser, file, url, page, option, rest, check, shot, text, waitForHash, painted,
+                chooseMethod });
   } finally {
     await context.close();
     await browser.close();

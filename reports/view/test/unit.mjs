@@ -19,7 +19,8 @@ const MODULES = ["data", "tree", "names", "expression", "filter", "derive", "met
                  "search", "statistics", "format", "link", "state", "order", "model", "columns",
                  "timeline", "time_canvas", "regroup", "squarify", "heap", "words", "locks",
                  "stretches", "stretch_filter", "stretch_sums", "stretch_pixels",
-                 "stretch_selection", "selection_bar", "strips", "scale", "optimized", "scaled", "lines"];
+                  "stretch_selection", "selection_bar", "strips", "scale", "optimized", "scaled", "series",
+                  "lines", "distributions"];
 const OUTSIDE = { columns: "", time_canvas: "", selection_bar: "timeline", strips: "timeline" };
 const pathOf = (name) => join(here, "..", "src", OUTSIDE[name] ?? "model", `${name}.ts`);
 await build({
@@ -794,6 +795,31 @@ test("locks: what JLM computes, and who waits for whom", () => {
   assert.deepEqual(view.pairsOf(locks, 1), []);
 });
 
+test("distributions: by method and by row; calls by powers of two of their time", async () => {
+  const { bytes } = makeData({ rows: 2000, distributions: true });
+  const file = new view.DataFile(bytes.buffer.slice(bytes.byteOffset,
+                                                    bytes.byteOffset + bytes.byteLength));
+  const found = view.readDistributions(file);
+  const tree = view.readTree(file).tree;
+  const row = tree.method.findIndex((method) => method % 3 === 0);
+  assert.equal(found.ofMethod(1), undefined);
+  assert.equal(found.ofRow(tree.method.findIndex((method) => method % 3 === 1)), undefined);
+  for (const one of [found.ofMethod(tree.method[row]), found.ofRow(row)]) {
+    for (const times of [one.cpu, one.elapsed]) {
+      const octaves = view.octavesOf(times);
+      assert.equal(sum(octaves.map(({ calls }) => calls)), one.calls);
+      octaves.forEach(({ octave }, i) => assert.equal(octave, octaves[0].octave + i));
+      for (const { octave, calls } of octaves) {
+        const inside = times.buckets.filter(([mean]) => mean >= 2 ** octave && mean < 2 ** (octave + 1));
+        assert.equal(calls, sum(inside.map(([, count]) => count)));
+      }
+    }
+  }
+  assert.deepEqual(view.octavesOf({ buckets: [[0, 2], [1, 3]] }), [{ octave: 0, calls: 5 }]);
+  assert.deepEqual(view.octavesOf({ buckets: [] }), []);
+  assert.equal(view.readDistributions(new view.DataFile(makeData({ rows: 200 }).bytes.buffer)), null);
+});
+
 test("lines: those of a method that the data have", async () => {
   const { bytes, names } = makeData({ rows: 2000, lines: true });
   const file = new view.DataFile(bytes.buffer.slice(bytes.byteOffset,
@@ -1186,4 +1212,26 @@ test("processors: rows that are nearer to each other than the unit by which they
       assert.equal(order.begin[order.first[cpu] + i], begin[row]);
     });
   }
+});
+
+test("spans of columns, their times and their sums", () => {
+  const intervals = {
+    begin: 1, ends: Float64Array.of(2, 4, 5), metric: "time", unit: "ns", methods: Uint32Array.of(7, 9),
+    own: Float64Array.of(10, 20, 30, 1, 0, 2), calls: Float64Array.of(1, 2, 3, 4, 5, 6),
+  };
+  assert.deepEqual(view.parseSpan("1-2", 3), { first: 1, last: 2 });
+  for (const text of ["", "2-1", "0-3", "a-b", "1", "-1-2"]) {
+    assert.deepEqual(view.parseSpan(text, 3), { first: 0, last: 2 }, text);
+  }
+  assert.equal(view.spanText({ first: 1, last: 2 }), "1-2");
+  assert.deepEqual(view.timesOf(intervals, { first: 0, last: 0 }), [1, 2]);
+  assert.deepEqual(view.timesOf(intervals, { first: 1, last: 2 }), [2, 5]);
+  for (const [time, column] of [[0, 0], [1.9, 0], [2, 1], [3.9, 1], [4.5, 2], [99, 2]]) {
+    assert.equal(view.columnAt(intervals, time), column, String(time));
+  }
+  assert.deepEqual(view.sumsOf(intervals, { first: 1, last: 2 }), [
+    { method: 7, own: 50, calls: 5, all: 60 }, { method: 9, own: 2, calls: 11, all: 3 }]);
+  assert.deepEqual(view.sumsOf({ ...intervals, own: null }, { first: 0, last: 0 })[1],
+                   { method: 9, own: 0, calls: 4, all: 15 });
+  assert.deepEqual(Array.from(view.ratesOf(intervals, intervals.own, 0)), [10, 10, 30]);
 });

@@ -108,6 +108,26 @@ TEST(Plan, ObjectsHaveAMetricMoreWithRemoved) {
   EXPECT_TRUE(removed->allocations);
 }
 
+TEST(Plan, WatchesTheMethodsOfADistributionAndKnowsWhichPatternSelectsThem) {
+  const auto plan = PlanOf("callflow,distribution=com.acme+-com.acme.Log+com.acme.Cart.total");
+  ASSERT_TRUE(plan);
+  EXPECT_TRUE(plan->session.files.distributions);
+  const auto& watch = plan->session.watch;
+  EXPECT_EQ(watch("com/acme/Cart", "total"), 0b101u);
+  EXPECT_EQ(watch("com/acme/Cart", "add"), 0b001u);
+  EXPECT_EQ(watch("com/acme/Log", "add"), 0u);
+  EXPECT_EQ(watch("java/lang/Object", "wait"), 0u);
+  EXPECT_FALSE(PlanOf("callflow")->session.watch);
+  EXPECT_FALSE(PlanOf("callflow")->session.files.distributions);
+}
+
+TEST(Plan, CannotWatchFunctionsOfAProgramWithoutAVm) {
+  options::AgentOptions options;
+  options.distribution = *options::ParseFilter("work", options::Names::kMethods);
+  EXPECT_NE(setup::MakePlan(options, false).error().message.find("C and C++ functions"),
+            std::string::npos);
+}
+
 TEST(Plan, RefusesMetricsThatCannotBeRecorded) {
   options::AgentOptions options;
   options.metrics = {"instructions"};

@@ -83,6 +83,37 @@ Overhead Cost(double overhead, double spread = 0, double repeat = 0) {
 
 constexpr EventKind kEvents[] = {EventKind::kEntry, EventKind::kExit};
 
+// What is entered below a label is entered by the method that has set it. A label costs nothing.
+TEST(Correct, ALabelIsPartOfItsMethod) {
+  Metric metric;
+  for (const EventKind previous : kEvents) {
+    metric.keys[{previous, 'J', EventKind::kEntry, 'R'}] = Cost(4);
+    metric.keys[{previous, 'R', EventKind::kExit, 'J'}] = Cost(2);
+    metric.keys[{previous, 'T', EventKind::kEntry, 'J'}] = Cost(1);
+    metric.keys[{previous, '@', EventKind::kEntry, 'R'}] = Cost(100);
+    metric.keys[{previous, 'J', EventKind::kEntry, '@'}] = Cost(100);
+  }
+  Recorder run;
+  const uint32_t main = run.Enter("Main", 'J', 3);
+  const uint32_t label = run.Enter("label", '@', 10);
+  run.previous = 0;
+  const uint32_t callee = run.Enter("Callee", 'R', 9);
+  run.Exit(5);
+  run.counts[label] = {7, 0, 7, 0};  // as a reader of 64-bit counts has them
+  const Correction correction = Correct(run.tree(), metric);
+  EXPECT_EQ(correction.adjust[0], 1);
+  EXPECT_EQ(correction.adjust[main], 0);
+  EXPECT_EQ(correction.adjust[label], 4);
+  EXPECT_EQ(correction.adjust[callee], 2);
+}
+
+TEST(Correct, ALabelThatIsARootOfADamagedTreeIsSurvived) {
+  Recorder run;
+  run.Enter("Main", 'J', 3);
+  run.letters[0] = '@';
+  EXPECT_EQ(Correct(run.tree(), Metric()).adjust.size(), 2u);
+}
+
 // Case 1 of calibration.md: minimum entry delta 5, exit 2, true value 1 each.
 TEST(Correct, TwoMinimaExample) {
   Metric metric;

@@ -11,7 +11,9 @@
 
 #include "jprof/engine/events.h"
 #include "jprof/engine/function_events.h"
+#include "jprof/engine/labels/labels.h"
 #include "jprof/engine/session.h"
+#include "jprof/engine/shadow_stack.h"
 
 namespace jprof::engine::functions_test {  // names that other tests have too
 namespace {
@@ -227,6 +229,93 @@ TEST_F(FunctionsTest, EventsInsideARareEventAreDropped) {
   const Counts expected = {{{"f1"}, {1, 1}}, {{"f1", "f2"}, {1, 1}}, {{"f1", "f3"}, {1, 1}}};
   EXPECT_EQ(Recorded(), expected);
   EXPECT_EQ(Healed() + Unmatched(), 0u);
+}
+
+TEST_F(FunctionsTest, ALabelIsALevelBelowTheFunctionThatSetsIt) {
+  Enter(1, 1000);
+  SetLabel<CountTree>("a");
+  Enter(2, 900);
+  SetLabel<CountTree>("inner");
+  Enter(3, 800);
+  Leave(3);
+  Leave(2);        // ends its label
+  Enter(3, 1000);  // inlined
+  Leave(3);
+  SetLabel<CountTree>("b");  // replaces a
+  Enter(3, 900);
+  Leave(3);
+  SetLabel<CountTree>({});
+  Enter(3, 900);
+  Leave(3);
+  Leave(1);
+  const Counts expected = {{{"f1"}, {1, 1}},
+                           {{"f1", "a"}, {1, 0}},
+                           {{"f1", "a", "f2"}, {1, 1}},
+                           {{"f1", "a", "f2", "inner"}, {1, 0}},
+                           {{"f1", "a", "f2", "inner", "f3"}, {1, 1}},
+                           {{"f1", "a", "f3"}, {1, 1}},
+                           {{"f1", "b"}, {1, 0}},
+                           {{"f1", "b", "f3"}, {1, 1}},
+                           {{"f1", "f3"}, {1, 1}}};
+  EXPECT_EQ(Recorded(), expected);
+  EXPECT_EQ(Healed() + Unmatched() + Dropped(), 0u);
+  EXPECT_EQ(session_.writer().header()->labels, 3u);
+}
+
+TEST_F(FunctionsTest, ALabelEndsWithTheFrameThatIsLeft) {
+  Enter(1, 1000);
+  SetLabel<CountTree>("outer");
+  Enter(2, 900);
+  SetLabel<CountTree>("inner");
+  Enter(3, 800);
+  HealFunctions(1000);  // f1 continues
+  Enter(4, 700);
+  Leave(4);
+  Leave(1);
+  const Counts recorded = Recorded();
+  EXPECT_TRUE(recorded.contains({"f1", "outer", "f4"}));
+  EXPECT_EQ(Healed(), 2u);  // f2 and f3
+}
+
+TEST_F(FunctionsTest, OpenFramesOfAnEarlierRecordingMayHaveMarks) {
+  Enter(1, 1000);
+  Leave(1);
+  const Frame open[] = {{Function(2, 900).method | kWatchedBit, 900, nullptr},
+                        {kFunctionBit | kLabelBit | 7, 900, nullptr},
+                        {Function(3, 800).method | kOpenBit, 800, nullptr}};
+  PushOpenFrames(*current_thread, open);
+  EXPECT_EQ(current_thread->cursor.top[-2].method, Function(2, 900).method | kOpenBit);
+  EXPECT_EQ(current_thread->cursor.top[-1].method, Function(3, 800).method | kOpenBit);
+  Enter(4, 700);
+  Leave(4);
+  Leave(3);
+  Leave(2);
+  const Counts expected = {
+      {{"f1"}, {1, 1}}, {{"f2"}, {0, 0}}, {{"f2", "f3"}, {0, 0}}, {{"f2", "f3", "f4"}, {1, 1}}};
+  EXPECT_EQ(Recorded(), expected);
+  EXPECT_EQ(Healed() + Unmatched() + Dropped(), 0u);
+}
+
+TEST_F(FunctionsTest, ThereIsABoundOnTheNumberOfLabels) {
+  Enter(1, 1000);
+  for (uint32_t i = 0; i < kMostLabels + 50; ++i) SetLabel<CountTree>("label " + std::to_string(i));
+  SetLabel<CountTree>("label 0");  // known
+  const Counts recorded = Recorded();
+  EXPECT_EQ(recorded.size(), 1 + kMostLabels + 1);
+  const auto sets_of = [&](std::string_view label) {
+    return recorded.at({"f1", std::string(label)}).first;
+  };
+  EXPECT_EQ(sets_of("label 0"), 2u);
+  EXPECT_EQ(sets_of("label 9999"), 1u);
+  EXPECT_EQ(sets_of(kOtherLabels), 50u);
+  EXPECT_EQ(session_.writer().header()->labels_full, 1u);
+}
+
+TEST_F(FunctionsTest, LongLabelsAreCutBetweenCharacters) {
+  Enter(1, 1000);
+  const std::string text = std::string(kLongestLabel - 1, 'x') + "\xc3\xa9 and more";
+  SetLabel<CountTree>(text);
+  EXPECT_TRUE(Recorded().contains({"f1", std::string(kLongestLabel - 1, 'x')}));
 }
 
 // Random calls, inlined or not, returns, and jumps out of several frames that are noticed at once

@@ -355,6 +355,52 @@ TEST_F(WovenTest, SamplesOfInlinedMethods) {
   EXPECT_EQ(leaf(overflow, {kCallee, kCaller}), overflow);
 }
 
+// What is inlined below a label, and the method that has set it, are below the label.
+TEST_F(WovenTest, SamplesOfInlinedMethodsBelowALabel) {
+  constexpr uint32_t kMain = 2, kCaller = 3, kCallee = 4, kLabel = 50, kOther = 51;
+  Start();
+  Enter(kMain);
+  Node* const main = current_;
+  Enter(kCaller);
+  Node* const caller = current_;
+  Node* const other = WovenChild(*thread_, caller, MethodId{kOther}, FrameKind::kLabel);
+  current_ = other;
+  Enter(kCallee);
+  Node* const label = WovenChild(*thread_, caller, MethodId{kLabel}, FrameKind::kLabel);
+  EXPECT_EQ(WovenChild(*thread_, caller, MethodId{kLabel}, FrameKind::kLabel), label);
+  EXPECT_EQ(label->parent, caller - session_->writer().nodes());
+  current_ = label;
+  Enter(kCallee);
+  Node* const callee = current_;
+  const auto leaf = [&](Node* current, std::vector<uint32_t> innermost_first) {
+    std::vector<MethodId> ids;
+    for (const uint32_t id : innermost_first) ids.push_back(MethodId{id});
+    return WovenLeaf(*thread_, current, ids);
+  };
+  EXPECT_EQ(leaf(label, {kCaller, kMain}), label);
+  EXPECT_EQ(leaf(label, {kCallee, kCaller, kMain}), callee);
+  EXPECT_EQ(leaf(label, {kCallee}), callee);
+  EXPECT_EQ(leaf(callee, {kCaller, kMain}), label);
+  EXPECT_EQ(leaf(callee, {kMain}), main);
+  EXPECT_EQ(leaf(caller, {kCaller}), caller);
+}
+
+TEST_F(WovenTest, ALabelIsNeverFolded) {
+  SessionOptions options;
+  options.fold_recursion = true;
+  Start(std::move(options));
+  Enter(7);
+  Node* const first = current_;
+  Node* const outer = WovenChild(*thread_, first, MethodId{50}, FrameKind::kLabel);
+  current_ = outer;
+  Enter(8);
+  Node* const inner = WovenChild(*thread_, current_, MethodId{50}, FrameKind::kLabel);
+  EXPECT_NE(inner, outer);
+  current_ = inner;
+  Enter(7);
+  EXPECT_EQ(current_, first);
+}
+
 TEST_F(WovenTest, CalleesAreCountedBySite) {
   constexpr uint32_t kMain = 2, kCallee = 4;
   Start();

@@ -20,6 +20,7 @@ Meta Full() {
                       .threads = "+main",
                       .methods = "-java.*",
                       .focus = "app",
+                      .distribution = {"+com.acme", "-com.acme.Cart.total*"},
                       .trace_mode = "wrap",
                       .trace_memory = 1ull << 20,
                       .train = true,

@@ -145,6 +145,28 @@ TEST_F(ReaderTest, FifoInsteadOfAFileDoesNotHang) {
   EXPECT_NE(Damages(reader).find("nodes: cut off"), std::string::npos);
 }
 
+TEST_F(ReaderTest, LabelsCountIn64BitsAndHaveNoExitsOfTheirOwn) {
+  const MethodId a = profile_.AddMethod("A", "a", "()V");
+  const MethodId label = profile_.AddMethod("label", "GET /cart", "", kMethodLabel);
+  profile_.AddThread("main", 1);  // node 1
+  const uint32_t method = profile_.AddNode(PackMethod(FrameKind::kJitted, a), 1);
+  Node& node = profile_.nodes[profile_.AddNode(PackMethod(FrameKind::kLabel, label), method)];
+  node.entries[0] = 7;
+  node.entries[1] = 1;
+  node.exits[0] = 77;
+  profile_.Write(directory_);
+  Reader reader = Open();
+  const CallTree tree = *reader.ReadTree();
+  uint64_t sets = 0;
+  for (uint32_t i = 2; i < tree.size(); ++i) {
+    EXPECT_EQ(tree.counts[i].entries[0], tree.counts[i].exits[0]);
+    sets += tree.counts[i].entries[0];
+  }
+  EXPECT_EQ(sets, 0x1'0000'0007u);
+  EXPECT_EQ(tree.parent[2], 1u);
+  EXPECT_EQ(Damages(reader), "");
+}
+
 TEST_F(ReaderTest, WovenNodesCountIn64Bits) {
   const MethodId a = profile_.AddMethod("A", "a", "()V");
   profile_.AddThread("main", 1);  // node 1

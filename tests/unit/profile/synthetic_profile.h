@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "profile/files/distribution.h"
 #include "profile/files/layout.h"
+#include "profile/files/live_record.h"
 
 namespace jprof::profile {
 
@@ -99,6 +101,7 @@ class SyntheticProfile {
     header.methods_bytes = methods.size();
     header.lock_edges = locks.size();
     header.live_records = live.size();
+    header.distributions = distributions.size();
     header.trace_blocks = trace.size() / kTraceBlockBytes;
     std::string control(kControlHeaderBytes, '\0');
     std::memcpy(control.data(), &header, sizeof(header));
@@ -109,6 +112,7 @@ class SyntheticProfile {
     if (!trace.empty()) Save(directory / kTraceFile, trace, slack);
     if (!locks.empty()) Save(directory / kLocksFile, Bytes(locks), slack);
     if (!live.empty()) Save(directory / kLiveFile, Bytes(live), slack);
+    if (!distributions.empty()) Save(directory / kDistributionsFile, Bytes(distributions), slack);
     Save(directory / kMetaFile, meta, 0);
     if (!calibration.empty()) Save(directory / kCalibrationFile, calibration, 0);
   }
@@ -119,6 +123,7 @@ class SyntheticProfile {
   std::vector<int64_t> extra;  // of the second metric, if header.metric_count == 2
   std::vector<LockEdge> locks;
   std::vector<LiveRecord> live;
+  std::vector<DistributionRecord> distributions;
   std::string methods;
   std::string trace;  // whole blocks
   bool with_trace = false;

@@ -5,7 +5,10 @@
 #include <set>
 #include <sstream>
 
+#include "tests/unit/profile/series_file.h"
 #include "tests/unit/reports/combined_profile.h"
+#include "tests/unit/reports/distribution_profile.h"
+#include "tests/unit/reports/label_profile.h"
 #include "tests/unit/reports/lines_profile.h"
 #include "tests/unit/reports/lock_profile.h"
 #include "tests/unit/reports/merged_profile.h"
@@ -88,9 +91,33 @@ Names PrintedColumns(const Report& report) {
     names.merge(NamesOf(HeadingOf(Print(report.name, directory, options).text, format)));
     fs::remove_all(directory);
   }
+  if (report.name == std::string("distribution")) {
+    DemoDistributions().made.Write(directory);
+    names.merge(NamesOf(HeadingOf(Print(report.name, directory, options).text, format)));
+    fs::remove_all(directory);
+  }
+  if (report.name == std::string("labels")) {
+    for (const char* metric : {R"({"name":"time","unit":"ns","scale":1,"kind":"time"})",
+                               R"({"name":"samples","unit":"samples","scale":1,"kind":"samples",
+                                   "period":1000000,"period_unit":"ns"})"}) {
+      ProfileOfLabels("", metric).Write(directory);
+      names.merge(NamesOf(HeadingOf(Print(report.name, directory, options).text, format)));
+      fs::remove_all(directory);
+    }
+  }
   if (objects.result && format == Format::kText)
     names.merge(NamesOf(HeadingOf(objects.text, format)));
   if (report.name == std::string("log-rt")) names.merge(OfACountedRun(directory));
+  if (report.name == std::string("series")) {
+    DemoProfile().Write(directory);
+    EXPECT_TRUE(profile::WriteSeries(directory));
+    names.merge(NamesOf(HeadingOf(Print(report.name, directory, options).text, format)));
+    fs::remove_all(directory);
+    sampled.Write(directory);
+    EXPECT_TRUE(profile::WriteSeries(directory, sampled.made.header.metric_count - 1));
+    names.merge(NamesOf(HeadingOf(Print(report.name, directory, options).text, format)));
+    fs::remove_all(directory);
+  }
   if (report.name == std::string("lines")) {
     for (profile::SyntheticProfile made : {profile::CountedLines(), profile::SampledLines()}) {
       made.Write(directory);

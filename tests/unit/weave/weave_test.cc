@@ -67,6 +67,33 @@ TEST(Weave, AMethodThatIsNotCountedAnswersToo) {
   EXPECT_EQ(shown.max_locals, 2);
 }
 
+// Returns the code of a method with three arguments that sets a label at its entry.
+std::string CodeWithLabel(Action action, LabelAtEntry label) {
+  const auto woven =
+      Weave(ClassOf({.descriptor = "(Ljava/lang/String;JI)V", .max_locals = 4, .code = "b1"}),
+            [&](const Method&) { return Decision{.action = action, .id = 1, .label = label}; });
+  if (!woven) return woven.error().message;
+  const Shown shown = Show(woven->bytes);
+  EXPECT_EQ(shown.max_stack, action == Action::kCount ? 3 : 2);
+  return shown.code;
+}
+
+TEST(Weave, AMethodSetsALabelAfterItIsCounted) {
+  using enum LabelSource;
+  const auto counted = [](LabelAtEntry label) { return CodeWithLabel(Action::kCount, label); };
+  const std::string enter = "04 enter(I)J 37 04 ", exit = " 16 04 exit(J)V b1";
+  EXPECT_EQ(counted({kText, 0}), enter + "2a label(Ljava/lang/String;)V" + exit);
+  EXPECT_EQ(counted({kObject, 0}), enter + "2a labelOf(Ljava/lang/Object;)V" + exit);
+  EXPECT_EQ(counted({kLongNumber, 1}), enter + "1f labelNumber(J)V" + exit);
+  EXPECT_EQ(counted({kNumber, 3}), enter + "1d 85 labelNumber(J)V" + exit);
+}
+
+TEST(Weave, AMethodThatIsNotCountedSetsALabelOrEndsIt) {
+  EXPECT_EQ(CodeWithLabel(Action::kLeave, {LabelSource::kText, 0}),
+            "2a label(Ljava/lang/String;)V b1");
+  EXPECT_EQ(CodeWithLabel(Action::kLeave, {}), "01 label(Ljava/lang/String;)V b1");
+}
+
 TEST(Weave, IdsHaveTheShortestForm) {
   const auto push = [](uint32_t id) {
     const std::string code = ShowCounted(CodeSpec{.code = "b1"}, id).code;

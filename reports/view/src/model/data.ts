@@ -1,6 +1,7 @@
 // Decodes the data element of the page. docs/VIEW.md describes the format.
 
 import { learnFrameKinds } from "./names.js";
+import type { SeriesInfo } from "./series.js";
 import type { StretchesInfo } from "./stretches.js";
 
 export type MetricKind = "time" | "count" | "samples" | "weighted";
@@ -125,9 +126,11 @@ export interface Header {
   heap?: HeapInfo;
   locks?: Section;   // JSON: model/locks.ts
   lines?: Section;   // JSON: model/lines.ts
+  distributions?: Section;   // JSON: model/distributions.ts
   stretches?: StretchesInfo;
   optimized?: Section;   // JSON: model/optimized.ts
   scale?: Section;       // JSON: model/scaled.ts
+  series?: SeriesInfo;
 }
 
 const MAGIC = 0x3156504a;  // 'J','P','V','1'

@@ -16,6 +16,7 @@ const ENUMS = {
   grow: ["down", "up"],
   colour: ["", "type", "package", "class", "difference"],
   names: NAME_FORMS,
+  heat: ["own", "calls"],
   theme: ["", "light", "dark"],
 } as const;
 

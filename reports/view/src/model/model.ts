@@ -11,6 +11,7 @@ import {
   type Computed, type Measure, type ProfileQuantity,
 } from "./metrics.js";
 import { formatPercent, formatValue } from "./format.js";
+import { readDistributions, type Distributions } from "./distributions.js";
 import { readGroups, withLabel, type Groups } from "./heap.js";
 import { readLines, type Lines } from "./lines.js";
 import { readLocks, type Locks } from "./locks.js";
@@ -19,6 +20,7 @@ import { readOptimized, type Program } from "./optimized.js";
 import { readScaled, type Scaled } from "./scaled.js";
 import { mappingOf, regrouped, type Mapping, type Regrouped } from "./regroup.js";
 import { search, type Matches } from "./search.js";
+import { readIntervals, type Intervals } from "./series.js";
 import { Stretches } from "./stretches.js";
 import type { State } from "./state.js";
 import { Timeline } from "./timeline.js";
@@ -45,8 +47,10 @@ export class Model {
   readonly groups: Groups[];   // of a heap dump
   readonly locks: Locks | null;
   readonly lines: Lines | null;
+  readonly distributions: Distributions | null;
   readonly programs: Program[] | null;   // of jprof optimize
   readonly scaled: Scaled | null;        // of jprof scale
+  readonly intervals: Intervals | null;  // counts over time
   readonly words: Words;
   readonly problems: Problems = { search: "", filter: "", metrics: [] };
   private readonly allThreads: number;
@@ -61,8 +65,10 @@ export class Model {
     this.groups = (this.header.heap?.groups ?? []).map((info) => readGroups(file, info));
     this.locks = readLocks(file);
     this.lines = readLines(file);
+    this.distributions = readDistributions(file);
     this.programs = readOptimized(file);
     this.scaled = readScaled(file, this.names);
+    this.intervals = readIntervals(file);
     this.words = wordsOf(this.header.kind);
     const classes = this.groups.find(({ by }) => by === "class");
     if (classes) this.names.learnClasses(classes.names);

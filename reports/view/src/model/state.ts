@@ -4,7 +4,8 @@ import type { NameForm } from "./names.js";
 
 /** All tabs, from left to right. A page has those that tabs/tabs.ts lists for its data. */
 export const VIEWS = ["treemap", "locks", "flame", "tree", "classes", "groups", "suspects", "methods",
-                      "contexts", "plot", "time", "timeline", "growth", "directives"] as const;
+                      "contexts", "plot", "heat", "time", "timeline", "growth",
+                      "directives"] as const;
 export type ViewName = typeof VIEWS[number];
 
 export interface State {
@@ -32,6 +33,8 @@ export interface State {
   x: string;
   y: string;
   logarithmic: boolean;
+  span: string;                          // columns of the heat map, as 3-7; "": all
+  heat: "own" | "calls";                 // what the heat map shows
   only: string;                          // which stretches are selected
   sets: [string, string][];              // name, selection of stretches
   ratios: [string, string][];            // computed metrics of stretches
@@ -43,7 +46,7 @@ export const INITIAL: State = {
   view: "", measure: "", layout: "calls", order: "heavy", grow: "down", colour: "",
   names: "full", collapse: [], hide: [], merge: false, row: -1, method: -1, zoom: -1, search: "",
   package: "", thread: "", filter: "", min: 0, metrics: [], filters: [], marked: [], x: "", y: "", logarithmic: true,
-  only: "", sets: [], ratios: [], program: "", theme: "",
+  span: "", heat: "own", only: "", sets: [], ratios: [], program: "", theme: "",
 };
 
 export type Changed = ReadonlySet<keyof State>;

@@ -10,6 +10,7 @@ import { DirectivesView } from "./view_directives.js";
 import { FlameView } from "./view_flame.js";
 import { GrowthView } from "./view_growth.js";
 import { GroupsView } from "./view_groups.js";
+import { HeatView } from "./view_heat.js";
 import { LocksView } from "./view_locks.js";
 import { MethodsView } from "./view_methods.js";
 import { PlotView } from "./view_plot.js";
@@ -40,6 +41,7 @@ export const TABS: Record<ViewName, Tab> = {
   methods: { make: MethodsView, isIn: hasCalls },
   contexts: { make: ContextsView, isIn: hasCalls },
   plot: { make: PlotView, isIn: hasCalls },
+  heat: { make: HeatView, isIn: ({ intervals }) => intervals !== null },
   time: { make: TimeView, isIn: ({ header }) => header.timeline !== undefined },
   timeline: { make: TimelineView, isIn: ({ header }) => header.stretches !== undefined },
   growth: { make: GrowthView, isIn: ({ scaled }) => scaled !== null },

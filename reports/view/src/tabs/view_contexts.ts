@@ -1,6 +1,7 @@
 // Shows the contexts of the selected method. Those whose cost per call differs from the method's
 // mean stand out.
 
+import { distributionPlot, DISTRIBUTION_MEANINGS } from "../distribution_plot.js";
 import { el } from "../dom.js";
 import {
   formatError, formatPercent, formatUncertain, formatValue, INTERVAL, ofAlone, signed,
@@ -14,6 +15,7 @@ import { DATA_KEYS, hasAny, selectRow, type Context, type Legend, type View } fr
 export class ContextsView implements View {
   private readonly table: Table;
   private readonly head = el("div", { class: "lead" });
+  private readonly side = el("div", { class: "side lined", "aria-live": "polite" });
   private rows: ContextRow[] = [];
   private columns: ValueColumn[] = [];
   private sort = { key: "", down: true };
@@ -30,7 +32,8 @@ export class ContextsView implements View {
         context.store.set({ view: "tree" });
       },
     });
-    host.append(this.head, this.table.element);
+    this.side.hidden = context.model.distributions === null;
+    host.append(this.head, el("div", { class: "split" }, this.table.element, this.side));
   }
 
   focus(): void {
@@ -44,7 +47,9 @@ export class ContextsView implements View {
           ? "Those are first whose own cost differs most from that of as many calls at the " +
             "method's mean: red rows cost more, blue ones less, pale ones differ within the error."
           : "This profile has no calls: the contexts are sorted by what they cost.")],
-      columns: this.table.meanings, colours: [],
+      columns: [...this.table.meanings,
+                ...(this.context.model.distributions ? DISTRIBUTION_MEANINGS : [])],
+      colours: [],
     };
   }
 
@@ -52,6 +57,20 @@ export class ContextsView implements View {
     if (hasAny(changed, [...DATA_KEYS, "method"])) this.build();
     const { row } = this.context.store.state;
     this.table.select(this.rows.findIndex((one) => one.row === row));
+    this.drawSide(row);
+  }
+
+  /** Shows how long single calls took, in the selected context and in all of the method. */
+  private drawSide(row: number): void {
+    const { distributions, unfiltered, base } = this.context.model;
+    if (!distributions) return;
+    const { method } = this.context.store.state;
+    const inContext = unfiltered === base && row >= 0 ? distributions.ofRow(row) : undefined;
+    const inAll = distributions.ofMethod(method);
+    this.side.replaceChildren(
+      ...(inContext ? [distributionPlot(inContext, "Calls in the selected context")] : []),
+      ...(inAll ? [distributionPlot(inAll, "Calls in all contexts")] : []),
+      ...(inAll ? [] : [el("p", { class: "soft" }, "The calls of this method were not timed one by one.")]));
   }
 
   private build(): void {

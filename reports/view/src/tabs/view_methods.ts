@@ -1,6 +1,7 @@
 // Shows the flat list of methods, with the callers and callees of the selected one.
 
 import { sortAfterClick, sortIds, valueColumns, widthOf, type ValueColumn } from "../columns.js";
+import { distributionPlot, DISTRIBUTION_MEANINGS } from "../distribution_plot.js";
 import { button, el } from "../dom.js";
 import { formatPercent, formatValue } from "../model/format.js";
 import { LINE_MEANINGS, linesTable } from "../lines_table.js";
@@ -26,7 +27,8 @@ export class MethodsView implements View {
       open: () => context.store.set({ view: "contexts" }),
       menu: (entry, event) => openMenu(context, event, this.methods.ids[entry]!),
     });
-    this.side.classList.toggle("lined", context.model.lines !== null);
+    const { lines, distributions } = context.model;
+    this.side.classList.toggle("lined", lines !== null || distributions !== null);
     host.append(el("div", { class: "tools" }, this.note),
                 el("div", { class: "split" }, this.table.element, this.side));
   }
@@ -36,12 +38,14 @@ export class MethodsView implements View {
   }
 
   legend(): Legend {
-    const { lines } = this.context.model;
+    const { lines, distributions } = this.context.model;
     return {
       about: ["Each row is a method, summed over its calling contexts. In cumulative values, the "
         + "outermost call of a recursion counts. On the right are the callers and callees of the "
         + "selected method; Enter or a double click shows its contexts."],
-      columns: [...this.table.meanings, ...(lines ? LINE_MEANINGS : [])], colours: [],
+      columns: [...this.table.meanings, ...(lines ? LINE_MEANINGS : []),
+                ...(distributions ? DISTRIBUTION_MEANINGS : [])],
+      colours: [],
     };
   }
 
@@ -127,6 +131,7 @@ export class MethodsView implements View {
     const method = this.methods.ids[entry]!;
     const edgesOf = (which: "callers" | "callees") =>
       edges(this.methods, entry, which, model.calls, model.quantity);
+    const distribution = model.distributions?.ofMethod(method);
     const show = (layout: "sandwich") => store.set({ view: "flame", layout, zoom: -1 });
     this.side.replaceChildren(
       el("h2", {}, model.names.shown(method)),
@@ -134,6 +139,7 @@ export class MethodsView implements View {
          button("Flame graph", "Callers above, callees below", () => show("sandwich")),
          button("Contexts", "Its calling contexts", () => store.set({ view: "contexts" })),
          menuButton(this.context, method)),
+      ...(distribution ? [distributionPlot(distribution, "Calls one by one")] : []),
       ...(model.lines ? [linesTable(this.context, model.lines, method)] : []),
       this.edgeTable("Callers", edgesOf("callers")), this.edgeTable("Callees", edgesOf("callees")));
   }

@@ -7,7 +7,7 @@
 #include <protozero/pbf_reader.hpp>
 #include <sstream>
 
-#include "model/tree/flat.h"
+#include "model/sums/flat.h"
 #include "model/tree/readable_name.h"
 #include "model/values/whole_units.h"
 #include "reports/export/stacks.h"

@@ -39,6 +39,8 @@ public final class JprofCounter {
     private static final int NODE = 64, NODE_SHIFT = 6;
     static final int INDEX_BITS = REGION_SHIFT - NODE_SHIFT; // of the number of a node
     private static final int TYPE = 10 << 28, CLASS = 12 << 28, SITE = 7 << 28;
+    private static final int LABEL = 13 << 28, KIND_SHIFT = 28, PARENT = 4;
+    private static final int THREAD_KIND = 9;
     private static final int COUNT = 8;
     private static final int CHILD = 8;
     private static final int MISSES = 4; // of a table
@@ -48,6 +50,9 @@ public final class JprofCounter {
     // means that the thread is not recorded. Set by the agent. NONE: there is no recording.
     private static final long NONE = 1L << 62;
     private static long region = NONE;
+
+    // Whether a label has been set: only then can a caught exception have left one in the same method.
+    private static boolean hasLabels;
 
     private JprofCounter() {}
 
@@ -94,9 +99,68 @@ public final class JprofCounter {
                 child = overflow(parent);
             }
             if (child != 0) {
-                MEMORY.putLong(null, vmThread() + CURRENT, child << NODE_SHIFT);
+                long thread = vmThread();
+                long own = child << NODE_SHIFT;
+                if (hasLabels) own = labelled(begin, MEMORY.getLong(null, thread + CURRENT), own);
+                MEMORY.putLong(null, thread + CURRENT, own);
             }
         }
+    }
+
+    /**
+     * The method that called Label.set or, with LABEL_FROM, has just been entered sets a label, which
+     * replaces the one that it has set before. Null: it ends that one.
+     */
+    public static void label(String text) {
+        long thread = vmThread();
+        long current = MEMORY.getLong(null, thread + CURRENT);
+        long begin = region;
+        if (!isOf(begin, current) || current == begin) {
+            current = joined(thread, begin, current);
+            if (!isOf(begin, current) || current == begin) { // not recorded
+                return;
+            }
+        }
+        int kind = MEMORY.getInt(null, current + EMPTY) >>> KIND_SHIFT;
+        if (kind == LABEL >>> KIND_SHIFT) {
+            current = parentOf(begin, current);
+        } else if (kind == THREAD_KIND) { // no method that is counted runs
+            return;
+        }
+        if (text == null) {
+            MEMORY.putLong(null, thread + CURRENT, current);
+            return;
+        }
+        int id = JprofLabels.find(begin, text);
+        if (id == 0) {
+            id = newLabel(begin, text);
+            if (id == 0) {
+                return;
+            }
+            thread = vmThread(); // a virtual thread that waited for a lock may have another carrier
+        }
+        long child = slot(current, id);
+        if (!isChild(child, LABEL, id)) {
+            child = labelOther(begin, current, id);
+            if (child == 0) {
+                return;
+            }
+        }
+        long node = child << NODE_SHIFT;
+        MEMORY.putLong(null, node + (EMPTY + COUNT), MEMORY.getLong(null, node + (EMPTY + COUNT)) + 1);
+        MEMORY.putLong(null, thread + CURRENT, node);
+    }
+
+    /** The same with the text of an object, or the name of its class if its text may be anything. */
+    @DontInline
+    public static void labelOf(Object object) {
+        label(object instanceof String ? (String) object : textOf(object, 0, false));
+    }
+
+    /** The same with the digits of a number. */
+    @DontInline
+    public static void labelNumber(long number) {
+        label(textOf(null, number, true));
     }
 
     /** The method is about to allocate an object of a class, which has this id. */
@@ -243,6 +307,94 @@ public final class JprofCounter {
         return node - begin >>> REGION_SHIFT == 0;
     }
 
+    private static long parentOf(long begin, long node) {
+        return begin + ((MEMORY.getInt(null, node + (EMPTY + PARENT)) & 0xffffffffL) << NODE_SHIFT);
+    }
+
+    // The thread's current node, if it may have none of this recording yet.
+    @DontInline
+    private static long joined(long thread, long begin, long current) {
+        if (begin == NONE || current == begin) {
+            return current;
+        }
+        current = root(thread);
+        MEMORY.putLong(null, thread + CURRENT, current);
+        if (!isOf(begin, current)) {
+            return current;
+        }
+        if (HAS_CARRIERS) announce();
+        return MEMORY.getLong(null, thread + CURRENT);
+    }
+
+    // The text of the object or the number, which is made without counting calls. Null: there is no
+    // recording.
+    private static String textOf(Object object, long number, boolean isNumber) {
+        long begin = region;
+        if (begin == NONE) {
+            return null;
+        }
+        long current = pause(begin);
+        try {
+            return isNumber ? Long.toString(number) : JprofLabels.textOf(object);
+        } finally {
+            MEMORY.putLong(null, vmThread() + CURRENT, current);
+        }
+    }
+
+    // Methods that are called from now on are not counted, until the node that is returned is the
+    // current one again.
+    private static long pause(long begin) {
+        long thread = vmThread();
+        long current = MEMORY.getLong(null, thread + CURRENT);
+        MEMORY.putLong(null, thread + CURRENT, begin);
+        return current;
+    }
+
+    // The text is not known by its identity. 0: there is no recording, or no such label.
+    @DontInline
+    private static int newLabel(long begin, String text) {
+        long current = pause(begin);
+        try {
+            return JprofLabels.findOrAdd(begin, text);
+        } catch (Throwable noMemory) { // the program must not see it
+            return 0;
+        } finally {
+            MEMORY.putLong(null, vmThread() + CURRENT, current);
+        }
+    }
+
+    // The label is not in its own slot: its place / 64, or 0 if there is no space for it.
+    @DontInline
+    private static long labelOther(long begin, long current, int id) {
+        hasLabels = true;
+        long child = find(begin, current, LABEL, id);
+        if (child == 0) {
+            child = addLabel(current, id);
+            if (!isChild(child, LABEL, id)) {
+                return 0;
+            }
+        } else if ((MEMORY.getLong(null, (child << NODE_SHIFT) + (EMPTY + COUNT)) & 7) == 0) {
+            MEMORY.putInt(null, current + (EMPTY + slotOf(id)), (int) child);
+        }
+        return child;
+    }
+
+    // The label that the method with the node `own` has set when it called what is left now, or `own`
+    // if it has set none. `current` is the innermost node that was left.
+    private static long labelled(long begin, long current, long own) {
+        for (long node = current; isOf(begin, node) && node > begin; ) {
+            if (node == own) {
+                return own;
+            }
+            long parent = parentOf(begin, node);
+            if (parent == own) {
+                return MEMORY.getInt(null, node + EMPTY) >>> KIND_SHIFT == LABEL >>> KIND_SHIFT ? node : own;
+            }
+            node = parent;
+        }
+        return own;
+    }
+
     // The child is not in its own slot, or the thread has no node of this recording yet.
     @DontInline
     private static long enterOther(long thread, long current, int id) {
@@ -378,6 +530,13 @@ public final class JprofCounter {
 
     // Adds a site in the same way; without space, the parent stands for it.
     private static native long addSite(long parent, int id);
+
+    // Adds a label in the same way.
+    private static native long addLabel(long parent, int id);
+
+    // The id of a label, negative if it is the one for all that are too many; 0: there is no recording,
+    // or labels are not recorded.
+    static native int labelId(String text);
 
     // What add() has returned for children without space; 0: the recording has ended.
     private static native long overflow(long parent);

@@ -1,4 +1,4 @@
-#include "model/tree/flat.h"
+#include "model/sums/flat.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,11 @@
-#include "model/tree/object_sums.h"
+#include "model/sums/object_sums.h"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 #include <unordered_map>
 
-#include "model/tree/program_rows.h"
+#include "model/sums/program_rows.h"
 #include "profile/files/object_metrics.h"
 
 namespace jprof::model {

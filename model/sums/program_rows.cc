@@ -1,4 +1,4 @@
-#include "model/tree/program_rows.h"
+#include "model/sums/program_rows.h"
 
 #include <algorithm>
 

@@ -42,7 +42,7 @@ struct ObjectSum {
   int64_t without_new = 0;         // opposite; each is summed over the contexts
   std::vector<ObjectSum> callers;  // of a class, else empty
   // Of a method of the JDK that allocates a class: the method of the program that had most bytes
-  // allocated so (model/tree/program_rows.h), and these bytes. kRootMethod: there is none.
+  // allocated so (model/sums/program_rows.h), and these bytes. kRootMethod: there is none.
   profile::MethodId program_method = profile::kRootMethod;
   int64_t program_bytes = 0;
 };
