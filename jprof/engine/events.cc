@@ -70,7 +70,8 @@ Elapsed AttributeInterval(Thread& thread, int64_t* now) {
     elapsed = TakeTime(thread, now);
     node->self += elapsed.ticks;
     thread.last = *now;
-    if (elapsed.dispatched) ++thread.progress.events;  // the fast path left before it counted this
+    // The fast path left before it counted this event, unless the dispatch was inside the handler.
+    if (elapsed.dispatched) ++thread.progress.events;
   }
   internal::AttributeCounters<Recording>(&thread, node);
   return elapsed;

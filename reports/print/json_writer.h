@@ -34,6 +34,7 @@ class JsonStream {
     buffer_[used_++] = c;
   }
   void Append(std::string_view text) {
+    if (text.empty()) return;  // it may have no data
     if (text.size() > sizeof(buffer_) - used_) Flush();
     if (text.size() > sizeof(buffer_)) return out_.Text(text);
     std::memcpy(buffer_ + used_, text.data(), text.size());

@@ -5,6 +5,7 @@ exact counts of calls by the place of the call.
     lines_test.py --jprof BIN --agent LIB --programs DIR [--case NAME ...] [--jdk N]
 """
 import json
+import math
 import os
 import sys
 
@@ -16,7 +17,7 @@ case = Cases()
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "SourceLines.java")
 SECONDS = 4
-POINTS = 3           # by which a line's share may differ from the program's own measurement
+POINTS = 3           # beyond chance, by which a line's share may differ from the program's own measurement
 CALLS = {"int": 5000}
 USUAL_CALLS = 60000
 
@@ -56,7 +57,9 @@ def hot_lines(lab, mode):
     share = 100 * own.get(LINES["first"], 0) / samples
     other = 100 * own.get(LINES["second"], 0) / samples
     truth = float(done.stdout)
-    if abs(share - truth) > POINTS or abs(other - (100 - truth)) > POINTS:
+    # What chance does to a share, with 95 % probability, is no fault.
+    bound = POINTS + 1.96 * math.sqrt(truth * (100 - truth) / samples)
+    if abs(share - truth) > bound or abs(other - (100 - truth)) > bound:
         return [f"{share:.2f} and {other:.2f} %, the program measured {truth:.2f} %: {own}"]
     return []
 
