@@ -81,25 +81,17 @@ def main():
     args = parser.parse_args()
     rounds = 1 if args.quick else args.rounds
     broken = compared = 0
-    for jdk in measure.jdks_of(args):
-        archive = javac_program.source_zip(jdk)
-        if archive is None:
-            print(
-                f"skipped JDK {jdk.version}: its src.zip is missing (Debian: "
-                f"openjdk-{jdk.major}-source)")
+    for jdk, work, files in javac_program.unpacked(args, "javac", 6, 16):
+        compilation = javac_program.Compilation(args, jdk, work, files, CONFIGURATIONS)
+        print(f"JDK {jdk.version}: javac on {len(files)} files of java.xml, {rounds} "
+              f"interleaved rounds, medians",
+              flush=True)
+        compared += 1
+        if args.against:
+            broken += compare(compilation, args, rounds)
             continue
-        with measure.folder("javac", 6, 16, args.out) as work:
-            files = javac_program.unpack(archive, work, args.files)
-            compilation = javac_program.Compilation(args, jdk, work, files, CONFIGURATIONS)
-            print(f"JDK {jdk.version}: javac on {len(files)} files of java.xml, {rounds} "
-                  f"interleaved rounds, medians",
-                  flush=True)
-            compared += 1
-            if args.against:
-                broken += compare(compilation, args, rounds)
-                continue
-            results = measure.interleaved(CONFIGURATIONS, rounds, compilation.once)
-            broken += show(compilation, args.jprof, results)
+        results = measure.interleaved(CONFIGURATIONS, rounds, compilation.once)
+        broken += show(compilation, args.jprof, results)
     if not compared:
         print("nothing compared: no JDK with its sources is installed")
         return 77

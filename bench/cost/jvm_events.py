@@ -48,17 +48,11 @@ def main():
     parser.add_argument("--tree-memory", default="1G", help="memory for the tree (1G)")
     args = parser.parse_args()
     above = 0
-    for jdk in measure.jdks_of(args):
-        archive = javac_program.source_zip(jdk)
-        if archive is None:
-            print(f"skipped JDK {jdk.version}: its src.zip is missing")
-            continue
-        with measure.folder("events", 6, 16, args.out) as work:
-            files = javac_program.unpack(archive, work, args.files)
-            compilation = javac_program.Compilation(args, jdk, work, files, CONFIGURATIONS)
-            print(f"JDK {jdk.version}: javac on {len(files)} files, {args.rounds} rounds")
-            results = measure.interleaved(CONFIGURATIONS, args.rounds, compilation.once)
-            above += show(compilation, args, results)
+    for jdk, work, files in javac_program.unpacked(args, "events", 6, 16):
+        compilation = javac_program.Compilation(args, jdk, work, files, CONFIGURATIONS)
+        print(f"JDK {jdk.version}: javac on {len(files)} files, {args.rounds} rounds")
+        results = measure.interleaved(CONFIGURATIONS, args.rounds, compilation.once)
+        above += show(compilation, args, results)
     return 1 if above else 0
 
 

@@ -89,18 +89,12 @@ def main():
     parser.add_argument("--interval", default="1s")
     args = parser.parse_args()
     above = 0
-    for jdk in measure.jdks_of(args):
-        archive = javac_program.source_zip(jdk)
-        if archive is None:
-            print(f"skipped JDK {jdk.version}: its src.zip is missing")
-            continue
-        with measure.folder("series", 4, 4, args.out) as work:
-            files = javac_program.unpack(archive, work, args.files)
-            pairs = Pairs(args, jdk, work, files)
-            names = [name + series for name in MODES for series in ("", "+")]
-            print(f"JDK {jdk.version}: javac on {len(files)} files, {args.rounds} rounds")
-            results = measure.interleaved(names, args.rounds, pairs.once)
-            above += sum(show(name, results[name], results[name + "+"]) for name in MODES)
+    for jdk, work, files in javac_program.unpacked(args, "series", 4, 4):
+        pairs = Pairs(args, jdk, work, files)
+        names = [name + series for name in MODES for series in ("", "+")]
+        print(f"JDK {jdk.version}: javac on {len(files)} files, {args.rounds} rounds")
+        results = measure.interleaved(names, args.rounds, pairs.once)
+        above += sum(show(name, results[name], results[name + "+"]) for name in MODES)
     return 1 if above else 0
 
 

@@ -20,6 +20,19 @@ def source_zip(jdk):
     return None
 
 
+def unpacked(args, name, memory, disk):
+    """For each JDK that has sources: the JDK, a folder as of measure.folder, and `args.files`
+    sources that are unpacked there."""
+    for jdk in measure.jdks_of(args):
+        archive = source_zip(jdk)
+        if archive is None:
+            print(f"skipped JDK {jdk.version}: its src.zip is missing (Debian: "
+                  f"openjdk-{jdk.major}-source)")
+            continue
+        with measure.folder(name, memory, disk, args.out) as work:
+            yield jdk, work, unpack(archive, work, args.files)
+
+
 def unpack(archive, folder, least):
     """Extracts the first `least` sources of java.xml, ordered by PACKAGES and name. javac reads the
     remaining classes of the module from the JDK."""

@@ -46,7 +46,7 @@ Result<void> AddSums(Server& server, const ClockGroup& group, const std::vector<
     overflow += fmt::format(" OR abs(sum(toFloat64(value_{}))) > {}", m, kMostOfASum);
   sql += fmt::format(", toUInt8({})", overflow);
   sql += fmt::format(" FROM counts WHERE {} AND push GLOBAL IN selected GROUP BY context, type",
-                     DaysOf(group.runs));
+                     PlacesOf(group.runs));
   const auto found = server.Query(sql, {PushesOf(group.runs)});
   if (!found) return std::unexpected(found.error());
   RowReader rows(*found);

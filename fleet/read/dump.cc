@@ -43,7 +43,7 @@ Result<size_t> Dump(Server& server, const Selection& selection, const std::strin
     if (std::filesystem::exists(path, error))
       return WrongUse("{} exists already: choose another folder with -o, or remove it", path);
   }
-  const std::string of_runs = fmt::format("{} AND push GLOBAL IN selected", DaysOf(*runs));
+  const std::string of_runs = fmt::format("{} AND push GLOBAL IN selected", PlacesOf(*runs));
   const std::string contexts = "(SELECT DISTINCT context FROM counts WHERE " + of_runs + ")";
   const std::string frames = "(SELECT DISTINCT frame FROM counts WHERE " + of_runs + ")";
   // The columns are renamed outside: within, the names are those of the table.

@@ -30,7 +30,7 @@ Result<ByRun> SumsOf(Server& server, const std::vector<SelectedRun>& runs, const
   const auto found = server.Query(
       fmt::format("SELECT push, toFloat64({}) FROM counts WHERE {} AND push GLOBAL IN selected{} "
                   "GROUP BY push",
-                  measure.column, DaysOf(runs), condition),
+                  measure.column, PlacesOf(runs), condition),
       {PushesOf(runs)});
   if (!found) return std::unexpected(found.error());
   ByRun sums;
@@ -114,7 +114,7 @@ Result<std::map<uint64_t, std::map<std::string, double>>> SumsByHost(Server& ser
   const auto found = server.Query(
       fmt::format("SELECT frame, push, toFloat64({}) FROM counts WHERE {} AND push GLOBAL IN "
                   "selected AND frame GLOBAL IN asked GROUP BY frame, push",
-                  asked.measure.column, DaysOf(asked.runs)),
+                  asked.measure.column, PlacesOf(asked.runs)),
       {PushesOf(asked.runs), frames});
   if (!found) return std::unexpected(found.error());
   std::unordered_map<uint64_t, const SelectedRun*> runs;

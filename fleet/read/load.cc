@@ -49,7 +49,7 @@ Result<std::map<uint64_t, RunDetails>> DetailsOf(Server& server,
   const auto found = server.Query(
       fmt::format("SELECT push, calls, cpu_seconds, finished, pid, path, host, command, damages, "
                   "meta, calibration, control FROM runs WHERE {} AND push GLOBAL IN selected",
-                  DaysOf(page)),
+                  PlacesOf(page)),
       {PushesOf(page)});
   if (!found) return std::unexpected(found.error());
   std::map<uint64_t, RunDetails> all;
@@ -128,7 +128,7 @@ Result<void> AddThreads(Server& server, const ClockGroup& group, Making& making)
   sql += fmt::format(
       " FROM threads WHERE {} AND push GLOBAL IN selected GROUP BY name ORDER BY "
       "min(start_ticks), name",
-      DaysOf(group.runs).substr(0, DaysOf(group.runs).find(" AND service")));
+      DaysOf(group.runs));
   const auto found = server.Query(sql, {PushesOf(group.runs)});
   if (!found) return std::unexpected(found.error());
   ControlHeader clock;

@@ -211,10 +211,14 @@ std::string DaysOf(const std::vector<SelectedRun>& runs) {
     first = std::min(first, run.start / kDay);
     last = std::max(last, run.start / kDay);
   }
+  return fmt::format("day >= toDate({}) AND day <= toDate({})", std::min(first, kLastDay),
+                     std::min(last, kLastDay));
+}
+
+std::string PlacesOf(const std::vector<SelectedRun>& runs) {
+  std::string condition = DaysOf(runs);
   std::set<std::string> services;
   for (const SelectedRun& run : runs) services.insert(Quoted(run.service));
-  std::string condition = fmt::format("day >= toDate({}) AND day <= toDate({})",
-                                      std::min(first, kLastDay), std::min(last, kLastDay));
   const std::string list = fmt::format("{}", fmt::join(services, ", "));
   if (list.size() <= kLongestList) condition += fmt::format(" AND service IN ({})", list);
   return condition;

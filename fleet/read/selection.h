@@ -46,7 +46,9 @@ Result<void> CheckOneShape(const std::vector<SelectedRun>& runs);
 // Returns the table `name` with the pushes of the runs.
 SentTable PushesOf(const std::vector<SelectedRun>& runs, const char* name = "selected");
 
-// Returns the condition on the partitions that have the runs: "day BETWEEN ... AND ...".
+// Returns the condition on the days of the runs, which are partitions of the tables.
 std::string DaysOf(const std::vector<SelectedRun>& runs);
+// Returns the same with a condition on their services, for tables that have this column.
+std::string PlacesOf(const std::vector<SelectedRun>& runs);
 
 }  // namespace jprof::fleet

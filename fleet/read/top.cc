@@ -31,7 +31,8 @@ Result<void> AddTotals(Server& server, const std::vector<SelectedRun>& runs, con
     const auto found = server.Query(
         fmt::format("SELECT {0}, toFloat64({1}) FROM counts WHERE {2} AND push GLOBAL IN selected "
                     "GROUP BY {0}",
-                    question.contexts ? "folded" : "frame", top.measure.column, DaysOf(group.runs)),
+                    question.contexts ? "folded" : "frame", top.measure.column,
+                    PlacesOf(group.runs)),
         {PushesOf(group.runs)});
     if (!found) return std::unexpected(found.error());
     const double scale = top.measure.scale * (top.measure.is_time ? group.factor : 1);
@@ -55,7 +56,7 @@ Result<void> AddDifferences(Server& server, const std::vector<SelectedRun>& draw
         fmt::format("SELECT k, count(), sum(v), sum(v * v) FROM (SELECT {0} AS k, push, "
                     "toFloat64({1}) AS v FROM counts WHERE {2} AND push GLOBAL IN selected AND {0} "
                     "GLOBAL IN asked GROUP BY k, push) GROUP BY k",
-                    contexts ? "folded" : "frame", top.measure.column, DaysOf(group.runs)),
+                    contexts ? "folded" : "frame", top.measure.column, PlacesOf(group.runs)),
         {PushesOf(group.runs), keys});
     if (!found) return std::unexpected(found.error());
     const double scale = top.measure.scale * (top.measure.is_time ? group.factor : 1);
