@@ -50,6 +50,8 @@ struct AgentOptions {
   Filter methods;
   Filter focus;
   Filter distribution;  // methods whose calls are timed one by one
+  Filter within;        // methods: only calls inside of them are recorded
+  uint64_t after = 0;   // the first calls of these methods, which are not recorded
   bool keep_intrinsics = false;
   uint64_t tree_memory = 512ull << 20;  // bytes
   bool lite = false;                    // kLocks without hold times
@@ -62,6 +64,10 @@ struct AgentOptions {
   bool call_sites = false;  // calls of a method from two places of one caller are two contexts
   TraceMode trace_mode = TraceMode::kNormal;
   uint64_t trace_memory = 64ull << 20;  // bytes per thread
+  std::vector<std::string> slow;        // kTrace: of which calls it is kept (slow_methods.h)
+  uint64_t slow_memory = 1ull << 30;    // bytes that are kept for these
+  uint64_t rotate = 0;                  // seconds in a file of a continuous trace; 0: one file
+  uint64_t keep = 0;                    // how many of the last files remain; 0: all
   ProbeChoice probe = ProbeChoice::kAuto;
   Counter counter = Counter::kAuto;
   bool only_if_free = false;

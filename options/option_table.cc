@@ -4,6 +4,7 @@
 #include <ranges>
 
 #include "options/label_methods.h"
+#include "options/slow_methods.h"
 #include "ptm/sampling_rate.h"
 
 namespace jprof::options {
@@ -15,6 +16,9 @@ constexpr uint64_t kKilo = 1024, kMega = 1024 * kKilo, kGiga = 1024 * kMega;
 constexpr uint64_t kMostTree = 227 * kGiga;  // 2^32 nodes of 64 bytes, less a ninth in reserve
 constexpr uint64_t kMostTrace = 64 * kGiga;
 constexpr uint64_t kMostSeconds = 1'000'000;
+constexpr uint64_t kMostCalls = 1'000'000'000'000'000;
+constexpr uint64_t kLongestFile = 7 * 86'400;  // seconds
+constexpr uint64_t kMostFiles = 10'000;
 
 // The names are in the order of the enumerators.
 constexpr std::string_view kTraceModes[] = {"normal", "wrap", "continuous"};
@@ -83,9 +87,11 @@ constexpr Option kOptions[] = {
     {"NAME_AT_SAMPLE", "", "--name-at-sample", "", Flag{&O::name_at_sample}, kScsCommand,
      "a row for each name that a thread had when it was sampled (its first 15 bytes)",
      kRarelyNeeded},
-    {"START", "", "", "", Flag{&O::start}, kNoCommand, "sample from the start (the default)"},
-    {"NOSTART", "", "--nostart", "", Flag{&O::start, false}, kScsCommand,
-     "do not sample before `jprof ctl PID start`", kRarelyNeeded},
+    {"START", "", "", "", Flag{&O::start}, kNoCommand, "record from the start (the default)"},
+    {"NOSTART", "", "--nostart", "", Flag{&O::start, false}, kScsCommand | kProbeCommands,
+     "begin paused: record nothing before `jprof ctl PID start`, or before the program calls "
+     "Recording.start() (docs/TRIGGERS.md); with samples, only these are paused",
+     kRarelyNeeded},
     {"DELAY", "", "--delay", "S", Seconds{&O::delay, kMostSeconds}, kScsCommand,
      "start sampling after S seconds", kRarelyNeeded},
     {"DURATION", "", "--duration", "S", Seconds{&O::duration, kMostSeconds}, kScsCommand,
@@ -99,10 +105,18 @@ constexpr Option kOptions[] = {
      "methods to probe, all others run without probes: packages, classes or methods "
      "(com.acme,-com.acme.util), or app (all but the JDK)",
      kWhatIsRecorded},
-    {"DISTRIBUTION", "", "--distribution", "F", Patterns{&O::distribution, Names::kMethods},
+    {"DISTRIBUTION", "", "--distribution", "F", Patterns{&O::distribution, Names::kMethods, true},
      kCallflowCommand,
      "methods whose calls to time one by one: packages, classes or methods "
      "(com.acme.Cart.total); `jprof report distribution` prints how long they took",
+     kWhatIsRecorded},
+    {"WITHIN", "", "--within", "F", Patterns{&O::within, Names::kMethods}, kProbeCommands,
+     "methods outside of which nothing is recorded: only these and what they call, on the thread "
+     "that calls them: packages, classes or methods (com.acme.Server.handle; docs/TRIGGERS.md)",
+     kWhatIsRecorded},
+    {"AFTER", "", "--after", "N", Number{&O::after, kMostCalls}, kProbeCommands,
+     "with WITHIN: leave out the first N calls of these methods, of all threads together, such as "
+     "a warm-up",
      kWhatIsRecorded},
     {"KEEP_INTRINSICS", "", "--keep-intrinsics", "", Flag{&O::keep_intrinsics}, kProbeCommands,
      "let the JVM use intrinsics, its own code for some methods: calls that they replace are not "
@@ -128,6 +142,17 @@ constexpr Option kOptions[] = {
      "(compressed to disk)"},
     {"TRACE_MEMORY", "", "--trace-memory", "N", Size{&O::trace_memory, 64 * kKilo, kMostTrace},
      kTraceCommand, "memory limit of the trace, per thread", kMemory},
+    {"SLOW", "", "--slow", "METHOD:TIME+...", List{&O::slow, kMostSlowMethods}, kTraceCommand,
+     "keep of the trace only what belongs to calls of these methods that last at least TIME (10ms, "
+     "500us, 2s) by the clock on the wall, and what led to them; `jprof report slow` prints them "
+     "(docs/TRIGGERS.md)",
+     kWhatIsRecorded},
+    {"SLOW_MEMORY", "", "--slow-memory", "N", Size{&O::slow_memory, 64 * kKilo, kMostTrace},
+     kTraceCommand, "with SLOW: limit of what is kept, for all threads together", kMemory},
+    {"ROTATE", "", "--rotate", "LENGTH", Seconds{&O::rotate, kLongestFile}, kTraceCommand,
+     "with --mode continuous: begin a new file of the trace every LENGTH (10m, 1h)"},
+    {"KEEP", "", "--keep", "N", Number{&O::keep, kMostFiles}, kTraceCommand,
+     "with --rotate: keep the last N files, and with them the latest events (default: all)"},
     {"COUNTER", "", "--counter", "C", Choice<Counter>{&O::counter, kCounters},
      kCalltreeCommand | kObjectsCommand,
      "what counts calls: probe (HotSpot's probes), woven (the methods themselves: inlining and "

@@ -35,6 +35,7 @@ struct List {
 struct Patterns {
   Filter AgentOptions::*member;
   Names names;
+  bool needed = false;  // an empty list is wrong
 };
 struct Size {
   uint64_t AgentOptions::*member;

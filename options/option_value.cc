@@ -108,6 +108,8 @@ struct Setter {
     return {};
   }
   Done operator()(const Patterns& target) const {
+    if (target.needed && value.empty())
+      return WrongUse("'' names no method: name some, such as com.acme.Cart.total");
     return Store(ParseFilter(value, target.names), options.*target.member);
   }
   Done operator()(const Size& target) const {

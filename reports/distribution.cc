@@ -21,13 +21,12 @@ namespace {
 using model::TimeHistogram;
 
 constexpr size_t kFramesInText = 4;
-constexpr std::pair<const char*, double> kQuantiles[] = {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}};
-
 struct DistributionLine {
   profile::MethodId method{};
   model::NodeIndex row = model::kNoNode;  // with --contexts
   uint64_t contexts = 1;
   model::Distribution times;
+  model::CallSummary cpu = {}, elapsed = {};
 };
 
 // Which powers of two, in ns, the rows' calls have.
@@ -61,6 +60,10 @@ std::vector<DistributionLine> LinesOf(const model::Forest& forest, bool contexts
     const model::CallTimes all = line.times.cpu.All();
     return all.measured - all.removed;
   });
+  for (DistributionLine& line : lines) {
+    line.cpu = line.times.cpu.Summary();
+    line.elapsed = line.times.elapsed.Summary();
+  }
   return lines;
 }
 
@@ -106,7 +109,7 @@ std::string NameOf(model::Forest& forest, const DistributionLine& line, model::N
 }
 
 Value ShownTime(const model::CallTime& time) {
-  return time.is_vague() ? Value::DurationBelow(time.measured) : Value::Duration(time.time);
+  return time.vague ? Value::DurationBelow(time.most) : Value::Duration(time.time);
 }
 
 double RemovedPercent(const TimeHistogram& histogram) {
@@ -115,30 +118,26 @@ double RemovedPercent(const TimeHistogram& histogram) {
 }
 
 void AddTextColumns(DistributionColumns& columns, int octaves) {
-  const auto add = [&](Column column, auto time) {
-    columns.Add(kPeople, std::move(column), [time](const ShownDistribution& shown) {
-      return ShownTime(time(shown.line.times));
+  const auto add = [&](Column column, model::CallSummary DistributionLine::*clock,
+                       model::CallTime model::CallSummary::*time) {
+    columns.Add(kPeople, std::move(column), [clock, time](const ShownDistribution& shown) {
+      return ShownTime(shown.line.*clock.*time);
     });
   };
+  using Summary = model::CallSummary;
+  const auto cpu = &DistributionLine::cpu, elapsed = &DistributionLine::elapsed;
   columns.Add(kPeople, {"CALLS", 10}, [](const ShownDistribution& shown) {
     return Value::Integer(shown.line.times.cpu.All().calls);
   });
-  add({"MIN", 8}, [](const model::Distribution& times) { return times.cpu.Shortest(); });
-  add({"P50", 8}, [](const model::Distribution& times) { return times.cpu.Quantile(0.5); });
-  add({"P90", 8}, [](const model::Distribution& times) { return times.cpu.Quantile(0.9); });
-  add({"P99", 8}, [](const model::Distribution& times) { return times.cpu.Quantile(0.99); });
-  add({"MAX", 8}, [](const model::Distribution& times) { return times.cpu.Longest(); });
-  columns.Add(kPeople, {.name = "MEAN", .width = 8, .spare = 2},
-              [](const ShownDistribution& shown) {
-                const model::CallTimes all = shown.line.times.cpu.All();
-                return ShownTime({all.mean(), all.mean_measured()});
-              });
-  add({.name = "EL-P50", .width = 8, .spare = 1},
-      [](const model::Distribution& times) { return times.elapsed.Quantile(0.5); });
-  add({.name = "EL-P99", .width = 8, .spare = 3},
-      [](const model::Distribution& times) { return times.elapsed.Quantile(0.99); });
-  add({.name = "EL-MAX", .width = 8, .spare = 4},
-      [](const model::Distribution& times) { return times.elapsed.Longest(); });
+  add({"MIN", 8}, cpu, &Summary::least);
+  add({"P50", 8}, cpu, &Summary::p50);
+  add({"P90", 8}, cpu, &Summary::p90);
+  add({"P99", 8}, cpu, &Summary::p99);
+  add({"MAX", 8}, cpu, &Summary::longest);
+  add({.name = "MEAN", .width = 8, .spare = 2}, cpu, &Summary::mean);
+  add({.name = "EL-P50", .width = 8, .spare = 1}, elapsed, &Summary::p50);
+  add({.name = "EL-P99", .width = 8, .spare = 3}, elapsed, &Summary::p99);
+  add({.name = "EL-MAX", .width = 8, .spare = 4}, elapsed, &Summary::longest);
   columns.Add(kPeople, {.name = "OWN%", .width = 5, .spare = 1},
               [](const ShownDistribution& shown) {
                 return Value::Fixed(RemovedPercent(shown.line.times.cpu), 1);
@@ -182,21 +181,22 @@ double BeginOf(uint32_t number, double tick) {
 }
 
 void AddClock(DistributionColumns& columns, const std::string& clock,
-              TimeHistogram model::Distribution::*of, BucketRange buckets, double tick) {
+              TimeHistogram model::Distribution::*of, model::CallSummary DistributionLine::*summary,
+              BucketRange buckets, double tick) {
   constexpr unsigned kData = kCsv | kJson;
-  const auto number = [&](const std::string& name, auto get) {
-    columns.Add(kData, {clock + name}, [of, get](const ShownDistribution& shown) {
-      return Value::Number(get(shown.line.times.*of));
-    });
-  };
-  number("_min_ns", [](const TimeHistogram& times) { return times.Shortest().time; });
-  for (const auto& [name, q] : kQuantiles) {
-    number(fmt::format("_{}_ns", name),
-           [q = q](const TimeHistogram& times) { return times.Quantile(q).time; });
+  using Summary = model::CallSummary;
+  constexpr std::pair<const char*, model::CallTime Summary::*> kTimes[] = {
+      {"min", &Summary::least}, {"p50", &Summary::p50},     {"p90", &Summary::p90},
+      {"p99", &Summary::p99},   {"max", &Summary::longest}, {"mean", &Summary::mean}};
+  for (const auto& [name, time] : kTimes) {
+    columns.Add(kData, {fmt::format("{}_{}_ns", clock, name)},
+                [summary, time = time](const ShownDistribution& shown) {
+                  return Value::Number((shown.line.*summary.*time).time);
+                });
   }
-  number("_max_ns", [](const TimeHistogram& times) { return times.Longest().time; });
-  number("_mean_ns", [](const TimeHistogram& times) { return times.All().mean(); });
-  number("_removed_percent", RemovedPercent);
+  columns.Add(kData, {clock + "_removed_percent"}, [of](const ShownDistribution& shown) {
+    return Value::Number(RemovedPercent(shown.line.times.*of));
+  });
   const auto calls = [of, buckets](const ShownDistribution& shown, size_t i) {
     return CallsIn(shown.line.times.*of, buckets.first + static_cast<uint32_t>(i));
   };
@@ -231,8 +231,9 @@ void AddDataColumns(DistributionColumns& columns, BucketRange buckets, double ti
   });
   columns.Add(kData, {"contexts"},
               [](const ShownDistribution& shown) { return Value::Integer(shown.line.contexts); });
-  AddClock(columns, "cpu", &model::Distribution::cpu, buckets, tick);
-  AddClock(columns, "elapsed", &model::Distribution::elapsed, buckets, tick);
+  AddClock(columns, "cpu", &model::Distribution::cpu, &DistributionLine::cpu, buckets, tick);
+  AddClock(columns, "elapsed", &model::Distribution::elapsed, &DistributionLine::elapsed, buckets,
+           tick);
   columns.Add(kData, {"name"},
               [](const ShownDistribution& shown) { return Value::Text(shown.name); });
 }
@@ -286,7 +287,7 @@ Result<void> CheckRecorded(const model::Source& source) {
   return WrongUse(
       "{} was recorded without distributions of calls; record them with: jprof callflow "
       "--distribution METHOD -- java ...",
-      source.reader.directory());
+      source.reader.shown());
 }
 
 }  // namespace
@@ -298,7 +299,7 @@ Result<void> PrintDistribution(model::Source& source, const Options& options, Ou
   Result<model::Forest> forest = model::LoadForest(source, loaded);
   if (!forest) return std::unexpected(forest.error());
   if (forest->metrics.empty())
-    return Fail("{}: its metrics are missing (meta.json is damaged)", source.reader.directory());
+    return Fail("{}: its metrics are missing (meta.json is damaged)", source.reader.shown());
   const std::vector<DistributionLine> lines = LinesOf(*forest, options.contexts);
   const std::pair<int, int> octaves = OctavesOf(lines);
   const BucketRange buckets = BucketsOf(lines);

@@ -164,7 +164,7 @@ Result<void> PrintGrowth(model::Source& source, const Options& options, Output& 
     return WrongUse(
         "{} has {} snapshots of its live objects; growth needs {}: record them with: "
         "jprof objects --live sampled --snapshots 30s -- java ...",
-        source.reader.directory(), history->times.size(), model::kLeastSnapshots);
+        source.reader.shown(), history->times.size(), model::kLeastSnapshots);
   }
   const std::vector<GrowthRow> rows = RowsOf(*history);
   const size_t shown = options.fits_screen() ? std::min(rows.size(), kScreenRows) : rows.size();

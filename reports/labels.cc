@@ -118,12 +118,12 @@ void WriteLabel(model::Forest& forest, const model::LabelSum& sum, size_t most, 
 Result<void> NoLabels(const model::Source& source) {
   if (const profile::Window* const window = source.reader.window()) {
     return WrongUse("{}: no label was set and no work below one was done in the window {}",
-                    source.reader.directory(), window->Text());
+                    source.reader.shown(), window->Text());
   }
   return WrongUse(
       "{} has no labels: the program sets none, or was not recorded by calltree, callflow, objects "
       "or locks (docs/LABELS.md); jprof calltree --label-from METHOD makes labels of arguments",
-      source.reader.directory());
+      source.reader.shown());
 }
 
 }  // namespace

@@ -176,7 +176,7 @@ Result<model::Forest> Load(const ObjectReport& report, model::Source& source,
       forest && (report.removed ? PlaceOf(*forest, profile::kAskedMetric).has_value()
                                 : model::HasObjects(*forest));
   if (!forest || has_it) return forest;
-  const std::string& directory = source.reader.directory();
+  const std::string& directory = source.reader.shown();
   if (report.removed)
     return WrongUse(
         "{} does not say what code asks for; record it with: jprof objects --removed -- java ...",

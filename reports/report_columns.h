@@ -122,7 +122,7 @@ inline constexpr ColumnHelp kDistributionColumns[] = {
     {"MIN", "the shortest call: CPU time with all that it called, without the profiler's share"},
     {"P50",
      "the time that half of the calls did not exceed, known to a quarter of its value; `<X`: more "
-     "than half of X, the time as measured, is the profiler's"},
+     "than half of what was measured is the profiler's, and X is the most that it can be"},
     {"P90", "the same for 90 % of the calls"},
     {"P99", "the same for 99 % of the calls"},
     {"MAX", "the longest call"},
@@ -137,6 +137,18 @@ inline constexpr ColumnHelp kDistributionColumns[] = {
      "height is the logarithm of their number, so that one slow call can be seen"},
     {"NAME",
      "the method; with `--contexts` a row for each of its contexts, with its callers behind `<`"},
+};
+
+inline constexpr ColumnHelp kSlowColumns[] = {
+    {"WALL",
+     "elapsed time by the clock on the wall, with all that the call made; in the rows below the "
+     "call it is the sum of CPU and OFF-CPU"},
+    {"CPU", "the part of it in which the thread ran, with the cost of the probes in it"},
+    {"OFF-CPU", "the part in which it did not run: it waited, slept, or others had the processor"},
+    {"CALLS", "calls in this context inside the slow call; of missing events their number"},
+    {"NAME",
+     "`#1` the slow call: when it began, on which thread, and how many events it has; `before`: "
+     "the calls that began last before it, the latest one last; then the tree of what it called"},
 };
 
 inline constexpr ColumnHelp kLogGenColumns[] = {

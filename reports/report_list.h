@@ -54,6 +54,7 @@ Result<void> PrintObjects(model::Source& source, const Options& options, Output&
 Result<void> PrintGrowth(model::Source& source, const Options& options, Output& out);
 Result<void> PrintDistribution(model::Source& source, const Options& options, Output& out);
 Result<void> PrintSeries(model::Source& source, const Options& options, Output& out);
+Result<void> PrintSlow(model::Source& source, const Options& options, Output& out);
 Result<void> PrintLogGen(model::Source& source, const Options& options, Output& out);
 
 }  // namespace jprof::reports

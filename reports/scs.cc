@@ -121,7 +121,7 @@ Result<model::Forest> LoadSampled(model::Source& source, const Options& options)
   const std::vector<profile::Metric>& metrics = source.reader.meta().metrics;
   if (std::ranges::none_of(metrics, &profile::Metric::is_samples)) {
     return WrongUse("{} has no samples; its tree is printed by: jprof report log-rt {}",
-                    source.reader.directory(), ShellWord(source.reader.directory()));
+                    source.reader.shown(), ShellWord(source.reader.shown()));
   }
   Result<model::Forest> forest = model::LoadForest(source, options);
   if (!forest) return forest;

@@ -9,8 +9,8 @@ docs/**/*.md.
              outputs (build/...) and placeholders (with <, > or $) are not paths of the tree.
   links      every link to a page or file resolves, and its #anchor is a heading of that page.
   columns    no line has more than 100 columns, outside tables and fenced code.
-  decisions  docs/decisions/NNNN-title.md: numbered without gaps, the title with its number, a date,
-             and the sections Context, Decision and Consequence, in that order, none empty.
+  decisions  docs/decisions/**/NNNN-title.md: numbered without gaps, the title with its number, a
+             date, and the sections Context, Decision and Consequence, in that order, none empty.
   sources    every docs/*.md named in a source file, a test or a script exists.
   costs      docs/MEASURED.md has the table that bench/cost/costs.py --list prints, and README.md shows
              no other rows under the heading of that table.
@@ -112,7 +112,8 @@ def long_lines(root, name):
 
 
 def bad_decisions(root, names):
-    records = [name for name in names if os.path.dirname(name) == "docs/decisions"]
+    records = sorted((name for name in names if name.startswith("docs/decisions/")),
+                     key=os.path.basename)
     for number, name in enumerate(records, 1):
         record = RECORD.match(read(root, name))
         if not record:
@@ -190,6 +191,10 @@ PLANTED = [
     ("decisions", {"docs/decisions/0002-a.md": GOOD_RECORD}, "its title has number 0001"),
     ("decisions", {"docs/decisions/0002-a.md": GOOD_RECORD.replace("0001", "0002")},
      "the next number is 0001"),
+    ("decisions", {"docs/decisions/x/0002-a.md": GOOD_RECORD.replace("0001", "0002"),
+                   "docs/decisions/0001-a.md": GOOD_RECORD}, None),
+    ("decisions", {"docs/decisions/x/0001-a.md": GOOD_RECORD,
+                   "docs/decisions/y/0001-b.md": GOOD_RECORD}, "the next number is 0002"),
     ("sources", {"common/x.cc": "// docs/X.md\n", "docs/X.md": ""}, None),
     ("sources", {"common/x.cc": "// See docs/NONE.md.\n"}, "common/x.cc names docs/NONE.md,"),
     ("costs", {**COSTS, "README.md": "| x |\n|---|\n| y |\n"}, None),

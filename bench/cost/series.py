@@ -2,7 +2,11 @@
 """Measures what `--series 1s` costs: javac on sources of the JDK under `jprof callflow` and `jprof
 calltree`, with and without it, in pairs.
 
-    bench/cost/series.py [--rounds 5] [--files 200] [--jdk 17] [--interval 1s] [--out /dev/shm]
+    bench/cost/series.py [--rounds 5] [--files 200] [--jdk 17] [--interval 1s] [--rotate 5s]
+                         [--out /dev/shm]
+
+With --rotate it measures pieces of a recording instead: what the command takes for them, by its own
+statement, and how many there are.
 
 CPU time is that of the program and of the jprof command. Prints the medians, their ratio, the CPU
 time of the recorder as a part of one processor and of the whole CPU time, the number of snapshots
@@ -12,6 +16,7 @@ the program runs longer than its CPU time, and so does the recorder.
 """
 import json
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -45,7 +50,9 @@ class Pairs:
         """The run of a mode, whose name ends with + if it has a series."""
         shutil.rmtree(os.path.join(self.work, "classes"), ignore_errors=True)
         shutil.rmtree(self.profile(name), ignore_errors=True)
-        series = ["--series", self.args.interval] if name.endswith("+") else []
+        option = (["--rotate", self.args.rotate] if self.args.rotate else
+                  ["--series", self.args.interval])
+        series = option if name.endswith("+") else []
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         begin = time.monotonic()
         done = subprocess.run(
@@ -59,12 +66,26 @@ class Pairs:
         info = json.loads(subprocess.run(
             [self.args.jprof, "info", self.profile(name), "--format", "json"],
             capture_output=True, text=True, check=True).stdout)
-        return Result(cpu, wall, info.get("series"), info["contexts"])
+        made = re.search(r"pieces: .* made in (\S+) s of CPU time", done.stderr)
+        return Result(cpu, wall, info.get("series"), info["contexts"], info.get("pieces"),
+                      float(made[1]) if made else 0)
 
 
 class Result:
-    def __init__(self, cpu, wall, series, contexts):
+    def __init__(self, cpu, wall, series, contexts, pieces, of_pieces):
         self.cpu, self.wall, self.series, self.contexts = cpu, wall, series, contexts
+        self.pieces, self.of_pieces = pieces, of_pieces
+
+
+def show_pieces(name, without, with_pieces):
+    pieces = measure.median(with_pieces, lambda run: len(run.pieces))
+    made = measure.median(with_pieces, lambda run: run.of_pieces)
+    print(f"  {name}: {measure.median(without):.2f} s CPU without, "
+          f"{measure.median(with_pieces):.2f} s with {pieces:.0f} pieces, for which the command "
+          f"takes {made:.2f} s: {made / pieces:.3f} s each, "
+          f"{measure.median(with_pieces, lambda run: run.of_pieces / run.wall):.2%} of a processor; "
+          f"{with_pieces[-1].contexts} contexts", flush=True)
+    return False
 
 
 def show(name, without, with_series):
@@ -87,6 +108,7 @@ def main():
     parser = measure.arguments(__doc__)
     parser.add_argument("--files", type=int, default=200)
     parser.add_argument("--interval", default="1s")
+    parser.add_argument("--rotate")
     args = parser.parse_args()
     above = 0
     for jdk, work, files in javac_program.unpacked(args, "series", 4, 4):
@@ -94,7 +116,7 @@ def main():
         names = [name + series for name in MODES for series in ("", "+")]
         print(f"JDK {jdk.version}: javac on {len(files)} files, {args.rounds} rounds")
         results = measure.interleaved(names, args.rounds, pairs.once)
-        above += sum(show(name, results[name], results[name + "+"]) for name in MODES)
+        above += sum((show_pieces if args.rotate else show)(name, results[name], results[name + "+"]) for name in MODES)
     return 1 if above else 0
 
 

@@ -130,8 +130,10 @@ void ForEachOf(const CountedTree& tree, const NodeTypes& types, uint32_t part, c
     const uint32_t entries = tree.counts[part][static_cast<size_t>(previous)];
     const uint32_t exits = tree.counts[part][2 + static_cast<size_t>(previous)];
     if (entries + uint64_t{exits} == 0) continue;
+    const bool outside = tree.rows_are_outside && tree.parent[parent] == kRoot;
     types.ForEach(caller, [&](char other, double weight) {
-      visit(parent, Key{previous, other, EventKind::kEntry, letter}, entries * weight);
+      if (!outside)
+        visit(parent, Key{previous, other, EventKind::kEntry, letter}, entries * weight);
       visit(node, Key{previous, letter, EventKind::kExit, other}, exits * weight);
     });
   }
@@ -190,8 +192,9 @@ class Corrector {
     const Kept kept = tree_.kept.empty() ? Kept() : tree_.kept[part];
     const double arguments = probe.argument * kept.arguments / (calls_others_[node] ? 4 : 2);
     const double results = probe.result * kept.results / 2;
+    const bool outside = tree_.rows_are_outside && tree_.parent[parent] == kRoot;
     result_.adjust[parent] +=
-        entries * (probe.enter_in + arguments) + exits * (probe.exit_out + results);
+        outside ? 0 : entries * (probe.enter_in + arguments) + exits * (probe.exit_out + results);
     result_.adjust[node] +=
         entries * (probe.enter_out + arguments) + exits * (probe.exit_in + results);
   }

@@ -37,6 +37,9 @@ struct CountedTree {
   // after an exit.
   std::span<const std::array<uint32_t, 4>> counts;
   std::span<const Kept> kept = {};  // optional; if empty, nothing is kept
+  // Whether what threads did outside of any call was not recorded (--within): an entry from a
+  // thread row then ended no interval that is in the tree.
+  bool rows_are_outside = false;
 };
 
 // Calls visit(node, key, events) for all intervals of the tree. A node's key may occur repeatedly.

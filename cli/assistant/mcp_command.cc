@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cli/assistant/roots.h"
+#include "cli/fleet/fetched.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/profile_source.h"
 #include "cli/shared/usage_error.h"
@@ -27,9 +28,10 @@ namespace {
 using reports::assistant::ProfileDoor;
 using reports::assistant::Session;
 
-// Opens profiles as all commands do, within the roots.
-ProfileDoor DoorOf(const Roots& roots) {
-  return {.admit = [roots](const std::string& named) -> Result<std::string> {
+// Opens profiles as all commands do, within the roots and the databases.
+ProfileDoor DoorOf(const Roots& roots, KeptProfiles& fleet) {
+  return {.admit = [roots, &fleet](const std::string& named) -> Result<std::string> {
+            if (fleet::IsUrl(named)) return fleet.DirectoryOf(named);
             if (!named.empty()) return roots.Admit(named);
             const Result<std::string> newest = NewestProfile(/*combined=*/true);
             return newest ? roots.Admit(*newest) : newest;
@@ -100,39 +102,52 @@ Result<void> Serve(Session& session) {
   return done;
 }
 
-Result<void> Run(const std::vector<std::string>& folders) {
+struct McpArguments {
+  std::vector<std::string> folders;
+  std::vector<std::string> databases;
+};
+
+Result<void> Run(const McpArguments& arguments) {
+  const auto& [folders, databases] = arguments;
   const auto roots = Roots::Of(folders);
   if (!roots) return std::unexpected(roots.error());
+  auto fleet = KeptProfiles::Of(databases);
+  if (!fleet) return std::unexpected(fleet.error());
   if (!folders.empty()) std::filesystem::current_path(folders.front());
   if (isatty(STDIN_FILENO) != 0) {
     PrintError(
         "jprof mcp waits for messages of an assistant, which starts it (jprof mcp --help); end it "
         "with Ctrl-D");
   }
-  Session session(DoorOf(*roots), JPROF_VERSION);
+  Session session(DoorOf(*roots, *fleet), JPROF_VERSION);
   return Serve(session);
 }
 
 }  // namespace
 
 Action McpCommand(CommandLine line, const Command&) {
-  auto roots = std::make_shared<std::vector<std::string>>();
+  auto arguments = std::make_shared<McpArguments>();
   line.Footer(
       "An assistant starts this command and asks it about profiles: which methods are hottest, who "
       "calls them, what changed between two profiles, how far numbers can be trusted. It speaks "
       "the Model Context Protocol on standard input and output, reads profiles, writes nothing, "
-      "and uses no network. Most assistants register it as\n"
+      "and uses no network except for databases of --fleet. Most assistants register it as\n"
       "  {\"mcpServers\": {\"jprof\": {\"command\": \"jprof\", \"args\": [\"mcp\"]}}}\n\n"
       "Examples:\n"
       "  jprof mcp                        reads any profile that the user can read\n"
-      "  jprof mcp --root ~/profiles      only those in this folder");
+      "  jprof mcp --root ~/profiles      only those in this folder\n"
+      "  jprof mcp --fleet clickhouse://db/fleet\n"
+      "                                   also clickhouse://db/fleet?service=shop&from=7d");
   line.Option(
-          "--root", *roots, "DIR",
+          "--root", arguments->folders, "DIR",
           "Read only profiles in this folder (links inside a profile are followed), and look for "
           "relative names in the first one; may be repeated (default: any profile; relative names "
           "are looked for in the working directory)")
       .Repeatable();
-  return [roots] { return StatusOf(Run(*roots)); };
+  line.Option("--fleet", arguments->databases, "URL",
+              "Also read what URLs of this database select (docs/FLEET.md); may be repeated")
+      .Repeatable();
+  return [arguments] { return StatusOf(Run(*arguments)); };
 }
 
 }  // namespace jprof::cli

@@ -56,7 +56,7 @@ std::unexpected<Error> NotCounted(const Reader& reader) {
   return WrongUse(
       "{}: a profile of {} does not count calls; the first profile must be of callflow or "
       "calltree: jprof combine COUNTED SAMPLED... -o OUT",
-      reader.directory(), reader.meta().mode);
+      reader.shown(), reader.meta().mode);
 }
 
 std::unexpected<Error> NotSampled(const Reader& reader) {
@@ -65,19 +65,19 @@ std::unexpected<Error> NotSampled(const Reader& reader) {
     const auto& metrics = reader.meta().metrics;
     const bool is_elapsed =
         !metrics.empty() && metrics.front().period.clock == profile::Period::Clock::kElapsed;
-    return WrongUse("{}: {}: jprof import {} {}", reader.directory(),
+    return WrongUse("{}: {}: jprof import {} {}", reader.shown(),
                     is_elapsed ? "its samples are of elapsed time; import those of CPU time"
                                : "it is not known which CPU time its samples stand for; state it",
                     imported->file, is_elapsed ? "--event NAME" : "--period 10ms");
   }
   if (reader.meta().is(Mode::kScs)) {
     return WrongUse("{}: its samples are not of CPU time; record it with: jprof scs -- COMMAND",
-                    reader.directory());
+                    reader.shown());
   }
   const bool altered = IsCounted(reader) && !reader.meta().metrics.empty() &&
                        reader.meta().metrics.front().is_samples();
   return WrongUse("{}: a profile of {}{}; a sampled profile is made by: jprof scs -- COMMAND",
-                  reader.directory(), mode,
+                  reader.shown(), mode,
                   altered ? " has samples of altered code, whose times are not true"
                           : " has no samples of the unmodified program");
 }

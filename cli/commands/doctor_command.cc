@@ -6,10 +6,12 @@
 #include <memory>
 
 #include "cli/commands/doctor_text.h"
+#include "cli/fleet/push_checks.h"
 #include "cli/shared/choices.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/json_output.h"
 #include "cli/shared/usage_error.h"
+#include "fleet/push/spool.h"
 #include "record/doctor/doctor_summary.h"
 #include "record/run/installation.h"
 #include "record/run/status_line.h"
@@ -88,9 +90,9 @@ void JsonMember(std::string_view key, const DoctorChecks& checks, reports::JsonW
 }
 
 void PrintDoctorText(const DoctorChecks& machine, const DoctorChecks& java,
-                     const DoctorChecks& summary) {
-  fmt::print("Machine\n{}\nJava\n{}\nCommands\n{}", DoctorText(machine), DoctorText(java),
-             DoctorText(summary));
+                     const DoctorChecks& push, const DoctorChecks& summary) {
+  fmt::print("Machine\n{}\nJava\n{}\nServers\n{}\nCommands\n{}", DoctorText(machine),
+             DoctorText(java), DoctorText(push), DoctorText(summary));
 }
 
 Result<int> Doctor(const DoctorArguments& arguments) {
@@ -99,19 +101,21 @@ Result<int> Doctor(const DoctorArguments& arguments) {
   const auto found = Examine(arguments);
   if (!found) return std::unexpected(found.error());
   const DoctorChecks machine = CheckMachine(found->machine),
-                     java = CheckJava(*found, time(nullptr)), summary = SummaryOf(*found);
+                     java = CheckJava(*found, time(nullptr)),
+                     push = CheckPush(fleet::DefaultSpool()), summary = SummaryOf(*found);
   if (*format == reports::Format::kJson) {
     const auto printed = PrintIndentedJson([&](reports::JsonWriter& json) {
       json.StartObject();
       json.Member("jprof", JPROF_VERSION);
       JsonMember("machine", machine, json);
       JsonMember("java", java, json);
+      JsonMember("servers", push, json);
       JsonMember("commands", summary, json);
       json.EndObject();
     });
     if (!printed) return std::unexpected(printed.error());
   } else {
-    PrintDoctorText(machine, java, summary);
+    PrintDoctorText(machine, java, push, summary);
     std::fflush(stdout);
     if (CanProfile(*found)) PrintNext("jprof profile -- java -jar app.jar");
   }

@@ -109,7 +109,7 @@ Result<void> Explain(const std::string& directory, const TableChoice& table, boo
   const auto quality = reports::LoadQuality(input, directory, table);
   if (!quality) return std::unexpected(quality.error());
   reports::Output out(stdout, reports::ShowsColour(stdout));
-  const std::string_view of = input ? model::DirectoryOf(*input) : directory;
+  const std::string_view of = input ? model::ShownNameOf(*input) : directory;
   json ? reports::ExplainJson(of, *quality, out) : reports::ExplainText(of, *quality, width, out);
   return out.Finish();
 }

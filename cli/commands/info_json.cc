@@ -15,7 +15,7 @@ class InfoJson {
   void Print(const ProfileInfo& info) {
     const profile::Meta& meta = info.meta;
     json_.StartObject();
-    json_.Member("profile", info.directory);
+    json_.Member("profile", profile::ShownName(info.directory));
     json_.Member("mode", meta.mode);
     json_.Member("jprof", meta.jprof);
     json_.StringsMember("command", meta.command);
@@ -33,6 +33,11 @@ class InfoJson {
     Jitted(info.jitted);
     Events(info.events);
     if (info.series) Series(*info.series);
+    if (meta.piece.number != 0) {
+      json_.Key("piece");
+      Piece(meta.piece, "of", meta.piece.of);
+    }
+    if (!info.pieces.empty()) Pieces(info.pieces);
     if (info.imported) Imported(*info.imported);
     if (info.merged) Merged(*info.merged);
     json_.Member("bytes", info.bytes);
@@ -60,6 +65,24 @@ class InfoJson {
     Number("cost_s", series.cost_s);
     json_.Member("ended", series.ended);
     json_.EndObject();
+  }
+
+  // `key` says what else there is to say of the piece.
+  void Piece(const profile::Piece& piece, std::string_view key, const std::string& value) {
+    json_.StartObject();
+    json_.Member("number", piece.number);
+    json_.Member(key, value);
+    Number("begin_s", piece.begin_s);
+    Number("end_s", piece.end_s);
+    json_.StringsMember("left_out", piece.left_out);
+    json_.EndObject();
+  }
+
+  void Pieces(const std::vector<PieceInfo>& pieces) {
+    json_.Key("pieces");
+    json_.StartArray();
+    for (const PieceInfo& piece : pieces) Piece(piece.piece, "directory", piece.directory);
+    json_.EndArray();
   }
 
   void Merged(const profile::MergedMeta& merged) {
@@ -126,6 +149,8 @@ class InfoJson {
     json_.Member("exits", calls.exits);
     json_.Member("trace_events", calls.trace_events);
     json_.Member("methods", calls.methods);
+    if (!calls.limits_text.empty()) json_.Member("limited", calls.limits_text);
+    if (!calls.slow_text.empty()) json_.Member("slow", calls.slow_text);
     Focus(calls.focus);
   }
 

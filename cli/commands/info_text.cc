@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <span>
 #include <string>
 
 #include "cli/commands/info_output.h"
@@ -16,13 +17,15 @@ class InfoText {
 
   void Print(const ProfileInfo& info) {
     const profile::Meta& meta = info.meta;
-    Line("profile", fmt::format("{} ({}, {:.1f} MiB)", info.directory, meta.mode,
-                                static_cast<double>(info.bytes) / (1 << 20)));
+    Line("profile", fmt::format("{} ({}, {:.1f} MiB)", profile::ShownName(info.directory),
+                                meta.mode, static_cast<double>(info.bytes) / (1 << 20)));
     Line("command", fmt::format("{}", fmt::join(meta.command, " ")));
     Line("run",
          fmt::format("{}{}, {}", meta.pid == 0 ? "" : fmt::format("pid {}, ", meta.pid), meta.start,
                      info.finished ? fmt::format("{:.3f} s", info.seconds)
                                    : "it is still running or ended abnormally"));
+    if (meta.piece.number != 0) Line("piece", meta.piece.Text());
+    for (const std::string& what : meta.piece.left_out) Line("", "without " + what);
     if (info.imported) Imported(*info.imported);
     if (info.merged) Merged(*info.merged);
     Line("jvm", meta.jvm.Title());
@@ -37,6 +40,7 @@ class InfoText {
       Line("timeline", fmt::format("{} events of the kernel, {} lost: jprof report timeline",
                                    info.events->records, info.events->lost));
     if (info.series) Series(*info.series);
+    Pieces(info.pieces);
     if (info.calls) Losses(*info.calls);
     for (const std::string& damage : info.damages) Line("damage", damage);
     if (info.calls) Threads(info.calls->threads);
@@ -75,10 +79,12 @@ class InfoText {
     for (const auto& [part, value] : meta.fingerprint) Line("  " + part, value);
     Line("methods", fmt::format("{}", calls.methods));
     Focus(calls.focus);
+    Line("limited", calls.limits_text);
     Line("contexts", fmt::format("{}", calls.contexts));
     Line("detail", calls.folded_text);
     Line("calls", fmt::format("{} ({} exits)", calls.calls, calls.exits));
     if (meta.is(Mode::kTrace)) Line("events", fmt::format("{}", calls.trace_events));
+    Line("slow", calls.slow_text);
   }
 
   void Metrics(const std::vector<profile::Metric>& metrics) {
@@ -122,6 +128,16 @@ class InfoText {
              series.interval_s,
              series.missed == 0 ? "" : fmt::format(", {} left out to save time", series.missed),
              series.longest_s, static_cast<double>(series.bytes) / 1e3, series.cost_s));
+  }
+
+  void Pieces(const std::vector<PieceInfo>& pieces) {
+    constexpr size_t kShown = 12;
+    if (pieces.empty()) return;
+    Line("pieces",
+         fmt::format("{} with the profile of a part each; the last ones:", pieces.size()));
+    for (const PieceInfo& piece : std::span(pieces).last(std::min(pieces.size(), kShown)))
+      Line("", fmt::format("{}: {:.3f} s to {:.3f} s", piece.directory, piece.piece.begin_s,
+                           piece.piece.end_s));
   }
 
   void Losses(const CallInfo& calls) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 
+#include "cli/fleet/fetched.h"
 #include "cli/shared/choices.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/profile_source.h"
@@ -103,13 +104,15 @@ Result<profile::MergedMeta> MergeWithProgress(profile::MergeOptions options) {
   return profile::Merge(options);
 }
 
-Result<void> MergeProfiles(const MergeArguments& arguments) {
+Result<void> MergeProfiles(MergeArguments& arguments) {
   if (arguments.out.empty()) {
     return WrongUse("-o is required: jprof merge {}... -o OUT",
                     arguments.profiles.empty() ? "PROFILE" : arguments.profiles.front());
   }
   const auto threads = ChooseThreads(arguments.threads);
   if (!threads) return std::unexpected(threads.error());
+  for (std::string& profile : arguments.profiles)
+    if (auto fetched = FetchIfUrl(profile); !fetched) return fetched;
   const auto inputs = InputsOf(arguments);
   if (!inputs) return std::unexpected(inputs.error());
   if (auto place = record::CheckPlace(arguments.out, arguments.force); !place) return place;
@@ -138,7 +141,7 @@ Action MergeCommand(CommandLine line, const Command&) {
   line.Footer(
       "Profiles of one mode (callflow, calltree or scs) with the same metrics can be merged. The "
       "merged profile has sums, and for every context the minimum, median and maximum of all "
-      "profiles: jprof report prints both.\n\n"
+      "profiles: jprof report prints both. A URL of a fleet (docs/FLEET.md) is a profile, too.\n\n"
       "Examples:\n"
       "  jprof merge rank-*.jprof -o app.jprof              of the processes of one program\n"
       "  jprof merge build.jprof -o all.jprof               a directory of several JVMs' profiles\n"

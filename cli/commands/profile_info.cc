@@ -13,6 +13,8 @@
 #include "model/events/stretches.h"
 #include "profile/files/printable_text.h"
 #include "profile/log/jit_log.h"
+#include "profile/pieces/piece_list.h"
+#include "profile/read/limits.h"
 #include "profile/read/reader.h"
 #include "profile/series/series.h"
 
@@ -93,6 +95,16 @@ void ReadSeries(const profile::Reader& reader, ProfileInfo& info) {
   }
 }
 
+// Reads which part of the recording each piece has. Adds their bytes.
+void ReadPieces(ProfileInfo& info) {
+  for (const auto& path : profile::PiecesOf(info.directory)) {
+    const auto piece = profile::Reader::Open(path.string());
+    if (!piece) continue;  // it was the oldest, and has been removed
+    info.pieces.push_back({path.string(), piece->meta().piece});
+    info.bytes += BytesOf(path.string(), info.damages);
+  }
+}
+
 std::vector<std::string> MethodsWith(profile::Reader& reader, uint16_t flag) {
   std::vector<std::string> names;
   const profile::Methods methods = reader.ReadMethods();
@@ -136,6 +148,8 @@ CallInfo CallsOf(profile::Reader& reader, const profile::CallTree& tree) {
   calls.contexts = static_cast<uint64_t>(std::ranges::count(tree.superseded, 0));
   calls.folded_from_s = profile::FoldedFrom(reader.header());
   calls.folded_text = profile::FoldedText(reader.header());
+  calls.limits_text = profile::LimitsText(reader.meta(), reader.header());
+  calls.slow_text = profile::SlowText(reader);
   calls.methods = reader.RecordedMethods();
   calls.focus = FocusOf(reader);
   calls.losses = profile::Losses(reader);
@@ -204,6 +218,7 @@ Result<ProfileInfo> ReadProfileInfo(const std::string& directory) {
   ReadJitted(info);
   ReadEvents(info);
   ReadSeries(*reader, info);
+  ReadPieces(info);
   return info;
 }
 

@@ -41,7 +41,8 @@ struct CallInfo {
   bool calibrated = false;  // it has its calibration table
   uint64_t contexts = 0, calls = 0, exits = 0, trace_events = 0, methods = 0;
   std::optional<double> folded_from_s;
-  std::string folded_text;
+  std::string folded_text, limits_text;
+  std::string slow_text;  // what was kept for slow calls
   FocusInfo focus;
   std::vector<profile::Loss> losses;
   std::vector<ThreadInfo> threads;
@@ -60,6 +61,12 @@ struct SeriesInfo {
   bool ended = false;
 };
 
+// The pieces of a recording (--rotate) that lie in the profile.
+struct PieceInfo {
+  std::string directory;
+  profile::Piece piece;
+};
+
 struct ProfileInfo {
   std::string directory;
   uint64_t bytes = 0;  // on disk
@@ -69,6 +76,7 @@ struct ProfileInfo {
   std::optional<JittedInfo> jitted;
   std::optional<KernelEventInfo> events;
   std::optional<SeriesInfo> series;
+  std::vector<PieceInfo> pieces;  // the oldest first
   std::vector<std::string> damages;
   std::optional<profile::MergedMeta> merged;  // empty unless the profile was merged
   std::optional<profile::Imported> imported;  // empty unless the profile was imported

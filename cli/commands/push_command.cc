@@ -13,12 +13,12 @@
 
 #include "cli/fleet/fetched.h"
 #include "cli/fleet/fleet_push.h"
+#include "cli/fleet/published_names.h"
 #include "cli/shared/choices.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/export_source.h"
 #include "cli/shared/usage_error.h"
 #include "model/tree/deep_recursion.h"
-#include "model/tree/process_attributes.h"
 #include "options/option_table.h"
 #include "profile/files/printable_text.h"
 #include "record/push/push.h"
@@ -67,11 +67,6 @@ std::string SampleTypes(const model::ContextTree& tree) {
 }
 
 constexpr uint64_t kSecond = 1'000'000'000;
-
-// The attributes of a process context that become the name and labels, with _ instead of dots.
-constexpr std::string_view kServiceName = "service.name";
-constexpr std::string_view kLabelAttributes[] = {
-    "service.namespace", "service.version", "service.instance.id", "deployment.environment.name"};
 
 // Dates the run as one that ends now. Servers that accept only recent profiles check when a profile
 // begins, so a long run is shortened to what Pyroscope accepts by default (an hour).
@@ -125,11 +120,10 @@ Result<record::PushTarget> TargetOf(const PushArguments& arguments) {
 
 // Fills in what the program has published of itself, as far as the user has not typed it.
 void AddPublished(const std::string& directory, record::PushTarget& target) {
-  for (auto [name, value] : model::ReadProcessAttributes(directory)) {
+  for (const auto& [name, value] : PublishedNames(directory)) {
     if (name == kServiceName) {
       if (target.name.empty()) target.name = value;
-    } else if (std::ranges::find(kLabelAttributes, name) != std::end(kLabelAttributes)) {
-      std::ranges::replace(name, '.', '_');
+    } else {
       auto label = record::ParseLabels({name + "=" + value}, target.server);
       const bool is_typed = std::ranges::find(target.labels, name, [](const auto& typed) {
                               return typed.first;
@@ -151,7 +145,7 @@ Result<void> CheckOptions(const PushArguments& arguments,
 Result<void> PushRuns(PushArguments& arguments) {
   auto can = CheckOptions(arguments,
                           {"--metric", "--window", "--uncalibrated", "--table", "--server",
-                           "--tenant", "--at", "--max-size", "--max-samples", "--timeout"},
+                           "--tenant", "--at", "--max-size", "--max-samples"},
                           "servers of continuous profiling (http://...)");
   if (!can) return can;
   const auto threads = Choose("--threads", arguments.choice.threads, {"separate", "merged"});
@@ -164,6 +158,7 @@ Result<void> PushRuns(PushArguments& arguments) {
   push.names.service = arguments.target.name;
   push.names.labels = *std::move(labels);
   push.names.merge_threads = *threads == 1;
+  if (arguments.line->IsGiven("--timeout")) push.silence_seconds = arguments.target.timeout_seconds;
   if (push.profiles.empty() && !push.spooled) {
     const auto newest = NewestProfile(/*combined=*/true);
     if (!newest) return std::unexpected(newest.error());
@@ -228,13 +223,16 @@ Action PushCommand(CommandLine line, const Command&) {
       .Required();
   AddExportOptions(line, arguments->profiles, arguments->choice);
   line.Option("--server", arguments->server, "pyroscope|parca", "pyroscope (default) or parca");
-  line.Option("--name", arguments->target.name, "NAME",
-              "The application's name (default: the profile's)");
+  line.Option(
+      "--name", arguments->target.name, "NAME",
+      "The application's name (default: its service.name, if it has published that, else the "
+      "profile's)");
   line.Option("--label", arguments->labels, "NAME=VALUE", "A label of the profile; may be repeated")
       .OneValueEach();
   line.Group("Fleet");
   FleetPush& fleet = arguments->fleet;
-  line.Option("--app-version", fleet.names.version, "VERSION", "The version of the application");
+  line.Option("--app-version", fleet.names.version, "VERSION",
+              "The version of the application (default: its service.version, if published)");
   line.Option("--host", fleet.names.host, "NAME", "The machine's name (default: the host name)");
   line.Flag("--redact", fleet.names.redact,
             "Without command line, working directory, path of the profile and thread names");
@@ -258,7 +256,8 @@ Action PushCommand(CommandLine line, const Command&) {
               "Most contexts of a part (default 16000, Pyroscope's default limit)")
       .Between(uint64_t{100}, uint64_t{1} << 40);
   line.Option("--timeout", arguments->target.timeout_seconds, "SECONDS",
-              "Seconds that a request may take (default 30)")
+              "Seconds that a request may take (default 30); of the database of a fleet: that it "
+              "may be silent (default 120), before the profiles are kept for later")
       .Between(1l, 86400l);
   return [arguments] { return StatusOf(PushProfile(*arguments)); };
 }

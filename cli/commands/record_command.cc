@@ -123,6 +123,7 @@ constexpr char kCalltreeHelp[] = R"(Examples:
   jprof calltree -- java -jar app.jar                how often everything is called, by whom
   jprof calltree --sample -- java -jar app.jar       with sampled times of the same run
   jprof calltree --pid 1234 --duration 30            a JVM that runs; `jprof ps` lists them
+  jprof calltree --rotate 10m --keep 6 -- java -jar app.jar    for weeks: pieces of ten minutes
   jprof calltree -- mvn test                         all JVMs that a command starts
   jprof calltree -- ./app                            C and C++ with -finstrument-functions)";
 
@@ -134,6 +135,8 @@ times.
 Examples:
   jprof callflow -- java -jar app.jar                time of every call, by caller
   jprof callflow --focus com.acme -- java -jar app.jar   only these packages; the rest at full speed
+  jprof callflow --within com.acme.Server.handle --after 1000 -- java -jar app.jar
+                                                     only requests, after the warm-up
   jprof callflow --metrics time+PAPI_L1_DCM -- java -jar app.jar   cache misses, too
   jprof callflow --pid 1234 --duration 30            a JVM that runs, up to JDK 23
   jprof callflow -- mvn test                         all JVMs that a command starts
@@ -150,6 +153,8 @@ constexpr char kTraceHelp[] = R"(Examples:
   jprof trace -- java -jar app.jar                   all until 64 MiB a thread are full
   jprof trace --mode wrap -- java -jar app.jar       the last ones before the end
   jprof trace --mode continuous -- java -jar app.jar     all of them, compressed
+  jprof trace --slow com.acme.Cart.total:100ms -- java -jar app.jar    slow calls only
+  jprof trace --mode continuous --rotate 10m --keep 6 -- java -jar app.jar   of the last hour
   jprof trace --focus com.acme -- java -jar app.jar      only these packages
   jprof trace -- ./app                               C and C++ with -finstrument-functions)";
 
@@ -194,7 +199,10 @@ Action RecordingCommand(options::Mode mode, const std::string& help, CommandLine
   AddOptions(line, *typed);
   constexpr options::Mode kWithSeries[] = {options::Mode::kCallflow, options::Mode::kCalltree,
                                            options::Mode::kScs};
-  if (std::ranges::count(kWithSeries, mode) != 0) AddSeriesOption(line, *typed);
+  if (std::ranges::count(kWithSeries, mode) != 0) {
+    AddSeriesOption(line, *typed);
+    AddRotateOptions(line, *typed);
+  }
   auto attach = std::make_shared<AttachArguments>();
   if (attaches) AddAttachOptions(line, mode, *attach);
   return [line, typed, attach, &command] { return CheckAndRecord(line, *typed, *attach, command); };

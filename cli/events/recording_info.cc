@@ -34,7 +34,7 @@ EventsInfo InfoOf(const model::EventRecording& recording, const model::RecordedE
     info.program_threads = static_cast<size_t>(std::ranges::count(below, true));
   }
   for (const model::Source& source : recording.profiles)
-    info.profiles.emplace_back(source.reader.directory());
+    info.profiles.emplace_back(source.reader.shown());
   return info;
 }
 

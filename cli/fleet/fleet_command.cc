@@ -170,9 +170,9 @@ Action FleetCommand(CommandLine line, const Command&) {
   a.line.emplace(line);
   line.Footer(
       "init makes the tables of a database of ClickHouse; jprof push URL sends profiles there. "
-      "report, view, compare, export and info take such a URL in place of a profile. Parameters "
-      "of the URL select runs: service, version, host, mode, metrics, from, to (dates, or 7d), "
-      "label.NAME, min_share (docs/FLEET.md).\n\n"
+      "report, view, compare, export, merge and info take such a URL in place of a profile. "
+      "Parameters of the URL select runs: service, version, host, mode, metrics, from, to (dates, "
+      "or 7d), label.NAME, min_share (docs/FLEET.md).\n\n"
       "Examples:\n"
       "  jprof fleet init clickhouse://db/fleet                    the tables of one server\n"
       "  jprof fleet init clickhouse://a/fleet clickhouse://b/fleet --cluster profiles\n"

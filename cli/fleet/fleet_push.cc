@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 
+#include "cli/fleet/published_names.h"
 #include "common/shell_word.h"
 #include "fleet/push/sender.h"
 #include "profile/files/printable_text.h"
@@ -56,9 +57,8 @@ std::string NumberOf(uint64_t count, std::string_view one) {
 
 // Sends what the spool has, and removes what was sent. Fails at what cannot be sent, after it has
 // sent all else that the server takes.
-Result<uint64_t> SendSpooled(const fleet::Url& url, const fleet::Spool& spool) {
+Result<uint64_t> SendSpooled(fleet::Sender& sender, const fleet::Spool& spool) {
   const std::vector<fleet::Spool::Entry> entries = spool.Entries();
-  fleet::Sender sender{fleet::Server(url)};
   uint64_t sent_entries = 0;
   bool is_refused = false;  // by the server
   sender.OnBatch([&](const std::vector<std::string>& directories, const Result<void>& sent) {
@@ -90,7 +90,7 @@ class Pusher {
       : push_(push),
         url_(url),
         spool_(push.spool.empty() ? fleet::DefaultSpool() : push.spool, url, push.spool_limit),
-        sender_(fleet::Server(url)) {
+        sender_(MakeSender()) {
     sender_.OnBatch([this](const std::vector<std::string>& directories, const Result<void>& sent) {
       return sent ? sent : Keep(directories, sent.error());
     });
@@ -113,13 +113,34 @@ class Pusher {
   Result<void> Add(const std::string& directory) {
     const auto profiles = ProfilesOf(directory);
     if (!profiles) return std::unexpected(profiles.error());
-    fleet::RunNames names = push_.names;
-    if (names.service.empty()) names.service = ServiceOf(directory);
     for (const std::string& profile : *profiles) {
-      names_[profile] = names;
-      Note(sender_.Add(profile, names));
+      names_[profile] = NamesOf(directory, profile);
+      Note(sender_.Add(profile, names_[profile]));
     }
     return {};
+  }
+
+  // Returns the names of one of the profiles that `directory` stands for: as they were typed, else
+  // as the program has published them.
+  fleet::RunNames NamesOf(const std::string& directory, const std::string& profile) const {
+    fleet::RunNames names = push_.names;
+    for (const auto& [name, value] : PublishedNames(profile)) {
+      if (name == kServiceName) {
+        if (names.service.empty()) names.service = value;
+      } else if (name == kServiceVersion) {
+        if (names.version.empty()) names.version = value;
+      } else if (!names.redact && std::ranges::find(names.labels, name, [](const auto& label) {
+                                    return label.first;
+                                  }) == names.labels.end()) {
+        names.labels.emplace_back(name, value);
+      }
+    }
+    if (names.service.empty()) names.service = ServiceOf(directory);
+    return names;
+  }
+
+  fleet::Sender MakeSender() const {
+    return fleet::Sender(fleet::Server(url_, push_.silence_seconds), push_.silence_seconds);
   }
 
   // Prints a failure, except for the last one, which is what the push returns: what one profile
@@ -132,7 +153,9 @@ class Pusher {
 
   // Sends what is left of earlier pushes. A failure matters only if it was asked for.
   Result<void> TrySpooled() {
-    const auto sent = SendSpooled(url_, spool_);
+    fleet::Sender sender = MakeSender();
+    const auto sent = SendSpooled(sender, spool_);
+    if (!sender.given_up()) sender_.GiveUp(sender.given_up().error());
     if (sent && *sent > 0)
       record::PrintError(fmt::format("pushed:  {} of the spool", NumberOf(*sent, "profile")));
     if (sent && *sent == 0 && push_.spooled) record::PrintError("the spool is empty");

@@ -8,6 +8,7 @@
 
 #include "common/result.h"
 #include "fleet/push/spool.h"
+#include "fleet/server/server.h"
 
 namespace jprof::cli {
 
@@ -17,12 +18,14 @@ struct FleetPush {
   fleet::RunNames names;
   std::string spool;  // the folder of what could not be sent; empty: the default
   uint64_t spool_limit = fleet::kSpoolLimit;
-  bool spooled = false;  // send what is there, without profiles
+  bool spooled = false;                        // send what is there, without profiles
+  long silence_seconds = fleet::kPushSeconds;  // that the server may be silent
 };
 
 // Sends the profiles, each of several JVMs and each run of a combined profile as a run of its own,
 // after what is in the spool. Fails if the URL is wrong or a profile cannot be read. What cannot be
-// sent is kept in the spool: then it fails, too, and says so.
+// sent is kept in the spool: then it fails, too, and says so. A server that is silent is given up:
+// the rest is kept without asking it again.
 Result<void> PushToFleet(const FleetPush& push);
 
 }  // namespace jprof::cli

@@ -70,16 +70,19 @@ void PrintOutcome(const profile::SampleTree& tree, const profile::ForeignRun& ru
 }
 
 Result<void> ImportFile(const std::string& file, const ImportArguments& arguments,
-                        const profile::ImportOptions& options) {
+                        profile::ImportOptions options) {
   const fs::path place =
       arguments.out.empty() ? record::FreePlace(StemOf(file)) : fs::path(arguments.out);
   if (auto can = record::CheckPlace(place, arguments.force); !can) return can;
-  const auto bytes = profile::ReadForeignFile(file, profile::ReadingMemory());
+  const uint64_t memory = profile::ReadingMemory();
+  const auto bytes = profile::ReadForeignFile(file, memory);
   if (!bytes) return std::unexpected(bytes.error());
+  // What the content leaves is for the tables of the file and for the tree.
+  options.memory = (memory - std::min(memory, uint64_t{bytes->size()})) / 2;
   const std::string shown = ShownFile(file);
   const auto format = profile::ChooseFormat(arguments.format, *bytes, shown);
   if (!format) return std::unexpected(format.error());
-  profile::SampleTree tree;
+  profile::SampleTree tree(options.memory);
   auto run = profile::ReadForeign(**format, *bytes, shown, options, tree);
   if (!run) return std::unexpected(run.error());
   run->meta.jprof = JPROF_VERSION;

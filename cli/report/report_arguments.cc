@@ -88,6 +88,7 @@ void DeclareReportOptions(CommandLine line, ReportArguments& arguments) {
       "  jprof report arc app.itrace --listing --function work    its instructions, with counts\n"
       "  jprof report log-jlm --contexts app.jprof           locks, with who waits for whom\n"
       "  jprof report distribution app.jprof                 how long single calls took\n"
+      "  jprof report slow app.jprof                         slow calls, with what they called\n"
       "  jprof report html app.jprof -o app.html             flame graph and tables for a browser\n"
       "  jprof report scs --format collapsed app.jprof       stacks for flame-graph tools\n"
       "  jprof report log-rt --format json app.jprof | jq .  for programs "

@@ -11,6 +11,7 @@ namespace jprof::cli {
 namespace {
 
 constexpr uint64_t kMostSeconds = 1'000'000;
+constexpr uint64_t kMostPieces = 10'000;
 
 // Returns the choices, such as "auto|perf|posix", or the word of the table, such as "DIR".
 std::string ValueName(const options::Option& option, std::string_view word) {
@@ -30,7 +31,7 @@ void AddFlag(CommandLine line, const options::Option& option, TypedOptions& type
     line.Option(flag, typed.events, "E[=N]", help).Repeatable();
   } else if (option.flag == "--metrics") {
     line.Option(flag, typed.metrics, std::string(option.argument), help);
-  } else if (option.flag == "--distribution") {
+  } else if (option.flag == "--distribution" || option.flag == "--within") {
     line.Option(flag, std::function(set), std::string(option.argument), help).JoinedBy(',');
   } else if (option.NeedsValue()) {
     line.Option(flag, std::function(set), ValueName(option, option.argument), help);
@@ -43,6 +44,11 @@ void AddFlag(CommandLine line, const options::Option& option, TypedOptions& type
     line.Flag(
         flag, [set] { set(""); }, help);
   }
+}
+
+// Returns a function that stores the value of an option, which may be empty.
+std::function<void(const std::string&)> SetterOf(std::optional<std::string>& variable) {
+  return [&variable](const std::string& value) { variable = value; };
 }
 
 // Fails if the first argument that is not declared looks like an option.
@@ -89,9 +95,19 @@ void AddCommandOptions(CommandLine line, TypedOptions& typed) {
 
 void AddSeriesOption(CommandLine line, TypedOptions& typed) {
   line.Group(CommandLine::kOptions);
-  line.Option("--series", typed.series, "INTERVAL",
+  line.Option("--series", SetterOf(typed.series), "INTERVAL",
               "also keep counts over time: a snapshot every INTERVAL (1s, 500ms; at least 100ms), "
               "for --window of reports and report series");
+}
+
+void AddRotateOptions(CommandLine line, TypedOptions& typed) {
+  line.Group(CommandLine::kOptions);
+  line.Option("--rotate", SetterOf(typed.rotate), "LENGTH",
+              "also write a profile of each piece of LENGTH (10m, 1h; at least 1s), in the folder "
+              "pieces of the profile");
+  line.Option("--keep", typed.keep, "N", "with --rotate: keep the last N pieces (default: all)")
+      .Between(uint64_t{1}, kMostPieces)
+      .Needs("--rotate");
 }
 
 Result<void> CheckCommand(const CommandLine& line, const Command& command) {

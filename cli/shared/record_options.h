@@ -34,6 +34,9 @@ void AddCommandOptions(CommandLine line, TypedOptions& typed);
 // Declares --series, which is an option of the command, too.
 void AddSeriesOption(CommandLine line, TypedOptions& typed);
 
+// Declares --rotate and --keep, which are, too.
+void AddRotateOptions(CommandLine line, TypedOptions& typed);
+
 // Fails with kWrongUse if there is no command behind "--", or an argument that is not declared.
 Result<void> CheckCommand(const CommandLine& line, const Command& command);
 

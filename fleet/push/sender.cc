@@ -47,14 +47,23 @@ Result<void> Sender::Add(const std::string& directory, const RunNames& names) {
   return batch_.size() >= kBatchRuns ? Flush() : Result<void>();
 }
 
-Result<void> Sender::Flush() {
-  if (batch_.empty()) return {};
-  Result<void> sent;
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+// Tries several times, unless the server takes too long to fail.
+Result<void> Sender::TrySending() {
+  const auto begin = std::chrono::steady_clock::now();
+  Result<void> sent = given_up_;
+  for (int attempt = 0; given_up_ && attempt < kAttempts; ++attempt) {
     if (attempt > 0) std::this_thread::sleep_for(std::chrono::milliseconds(300 << attempt));
     sent = SendBatch();
     if (sent || sent.error().kind == Error::Kind::kWrongUse) break;
+    if (std::chrono::steady_clock::now() - begin >= std::chrono::seconds(seconds_))
+      GiveUp(sent.error());
   }
+  return sent;
+}
+
+Result<void> Sender::Flush() {
+  if (batch_.empty()) return {};
+  const Result<void> sent = TrySending();
   const std::vector<std::string> directories = std::exchange(directories_, {});
   batch_.clear();
   batch_rows_ = 0;
@@ -91,19 +100,23 @@ Result<KnownRows> Sender::AskKnown(const KnownRows& asked) {
   for (const std::string& context : asked.contexts) contexts.rows += context;
   KnownRows known;
   if (!frames.rows.empty()) {
-    const auto found = server_.Query(
-        "SELECT DISTINCT frame, flags FROM frames WHERE frame GLOBAL IN asked", {frames});
-    if (!found) return std::unexpected(found.error());
-    for (RowReader rows(*found); !rows.AtEnd();) {
-      const auto frame = rows.Get<uint64_t>();
-      known.frames.emplace(frame, rows.Get<uint16_t>());
-    }
+    const auto done =
+        server_.ForEachRow("SELECT DISTINCT frame, flags FROM frames WHERE frame GLOBAL IN asked",
+                           {frames}, [&](RowReader& rows) {
+                             const auto frame = rows.Get<uint64_t>();
+                             const auto flags = rows.Get<uint16_t>();
+                             if (rows.ok()) known.frames.emplace(frame, flags);
+                           });
+    if (!done) return std::unexpected(done.error());
   }
   if (!contexts.rows.empty()) {
-    const auto found = server_.Query(
-        "SELECT DISTINCT context FROM contexts WHERE context GLOBAL IN asked", {contexts});
-    if (!found) return std::unexpected(found.error());
-    for (RowReader rows(*found); !rows.AtEnd();) known.contexts.emplace(rows.Bytes(16));
+    const auto done =
+        server_.ForEachRow("SELECT DISTINCT context FROM contexts WHERE context GLOBAL IN asked",
+                           {contexts}, [&](RowReader& rows) {
+                             const std::string_view context = rows.Bytes(16);
+                             if (rows.ok()) known.contexts.emplace(context);
+                           });
+    if (!done) return std::unexpected(done.error());
   }
   return known;
 }

@@ -24,7 +24,10 @@ struct Sent {
 
 class Sender {
  public:
-  explicit Sender(Server server) : server_(std::move(server)) {}
+  // A batch that could not be sent is tried again, until so many seconds have passed. Then the
+  // server is given up.
+  explicit Sender(Server server, long seconds = kPushSeconds)
+      : server_(std::move(server)), seconds_(seconds) {}
 
   // Called with the directories of a batch when the server has them, or when it could not be sent,
   // with the reason. A failure of this function ends the push.
@@ -39,15 +42,23 @@ class Sender {
   // Sends what was added. Fails if that was not possible and OnBatch's function does not accept it.
   Result<void> Flush();
 
+  // Does not ask the server any more: every batch fails at once, for this reason.
+  void GiveUp(const Error& why) { given_up_ = std::unexpected(why); }
+  // Returns the error for which the server was given up, if it was.
+  const Result<void>& given_up() const { return given_up_; }
+
   const Sent& sent() const { return sent_; }
 
  private:
+  Result<void> TrySending();
   Result<void> SendBatch();
   Result<void> LeaveOutKnown();
   Result<KnownRows> AskKnown(const KnownRows& asked);
   Result<void> Insert(const Rows& rows);
 
   Server server_;
+  long seconds_;
+  Result<void> given_up_;
   Done done_;
   bool checked_ = false;  // the schema
   std::vector<EncodedRun> batch_;

@@ -100,6 +100,21 @@ std::string DefaultSpool() {
   return state + "/jprof/spool";
 }
 
+SpoolUse UseOf(const std::string& folder) {
+  SpoolUse use;
+  std::error_code error;
+  for (const fs::directory_entry& database : fs::directory_iterator(folder, error)) {
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(database.path(), ignored)) {
+      if (fs::exists(entry.path() / kNamesFile, ignored) &&
+          !entry.path().string().ends_with(kUnfinished))
+        ++use.profiles;
+    }
+  }
+  use.bytes = Occupied(folder);
+  return use;
+}
+
 Spool::Spool(std::string folder, const Url& url, uint64_t limit)
     : all_(std::move(folder)), limit_(limit) {
   mine_ = all_ + "/" + Hex(Below({}, url.Text()).text());

@@ -16,6 +16,13 @@ inline constexpr uint64_t kSpoolLimit = uint64_t{1} << 30;  // bytes
 // Returns $XDG_STATE_HOME/jprof/spool, or the same in ~/.local/state.
 std::string DefaultSpool();
 
+// What is in the folder of a spool, for all databases.
+struct SpoolUse {
+  uint64_t profiles = 0;
+  uint64_t bytes = 0;  // on disk
+};
+SpoolUse UseOf(const std::string& folder);
+
 // The profiles that wait for one database. Several processes may use one.
 class Spool {
  public:

@@ -12,10 +12,6 @@ namespace {
 
 constexpr size_t kAtOnce = 200'000;  // contexts that are asked for in one query
 
-std::unexpected<Error> CutOff(const Server& server) {
-  return Fail("{}: the answer of the server is cut off", server.url().Text());
-}
-
 int64_t Converted(int64_t value, double factor) {
   if (factor == 1) return value;
   return std::llround(static_cast<long double>(value) * factor);
@@ -47,30 +43,34 @@ Result<void> AddSums(Server& server, const ClockGroup& group, const std::vector<
   sql += fmt::format(", toUInt8({})", overflow);
   sql += fmt::format(" FROM counts WHERE {} AND push GLOBAL IN selected GROUP BY context, type",
                      PlacesOf(group.runs));
-  const auto found = server.Query(sql, {PushesOf(group.runs)});
-  if (!found) return std::unexpected(found.error());
-  RowReader rows(*found);
   bool overflows = false;
-  while (!rows.AtEnd()) {
-    ContextId id(rows.Bytes(16));
+  TypeSums row = {.values = std::vector<int64_t>(is_time.size())};
+  const auto take = [&](RowReader& rows) {
+    const std::string_view bytes = rows.Bytes(16);
+    row.type = static_cast<FrameKind>(rows.Get<uint8_t>() & 15);
+    row.live = rows.Get<uint8_t>() != 0;
+    for (uint64_t& count : row.counts) count = rows.Get<uint64_t>();
+    for (int64_t& value : row.values) value = rows.Get<int64_t>();
+    const bool is_too_much = rows.Get<uint8_t>() != 0;
+    if (!rows.ok()) return;
+    ContextId id(bytes);
     const auto [at, is_new] = places.try_emplace(id, static_cast<uint32_t>(out.rows.size()));
     if (is_new) out.rows.push_back({.id = std::move(id), .parent = {}, .folded = {}, .sums = {}});
-    const auto type = static_cast<FrameKind>(rows.Get<uint8_t>() & 15);
-    const bool live = rows.Get<uint8_t>() != 0;
     std::vector<TypeSums>& sums = out.rows[at->second].sums;
-    auto known = std::ranges::find(sums, type, &TypeSums::type);
+    auto known = std::ranges::find(sums, row.type, &TypeSums::type);
     if (known == sums.end()) {
-      sums.push_back({.type = type, .values = std::vector<int64_t>(is_time.size())});
+      sums.push_back({.type = row.type, .values = std::vector<int64_t>(is_time.size())});
       known = sums.end() - 1;
     }
-    known->live |= live;
-    for (uint64_t& count : known->counts) count += rows.Get<uint64_t>();
+    known->live |= row.live;
+    for (size_t i = 0; i < std::size(row.counts); ++i) known->counts[i] += row.counts[i];
     for (size_t m = 0; m < is_time.size(); ++m)
-      known->values[m] += Converted(rows.Get<int64_t>(), is_time[m] ? group.factor : 1);
-    overflows |= rows.Get<uint8_t>() != 0;
-  }
-  if (overflows) return TooMuch(server);
-  return rows.ok() ? Result<void>() : CutOff(server);
+      known->values[m] += Converted(row.values[m], is_time[m] ? group.factor : 1);
+    overflows |= is_too_much;
+  };
+  auto done = server.ForEachRow(sql, {PushesOf(group.runs)}, take);
+  if (done && overflows) return TooMuch(server);
+  return done;
 }
 
 // Returns whether the sum of all rows fits into 64 bits, for each metric.
@@ -90,24 +90,22 @@ Result<void> AddPlaces(Server& server, ContextRows& out, const Places& places) {
     SentTable asked = {.name = "asked", .structure = "context FixedString(16)", .rows = {}};
     for (size_t i = first; i < std::min(first + kAtOnce, out.rows.size()); ++i)
       asked.rows += out.rows[i].id;
-    const auto found = server.Query(
-        "SELECT context, parent, folded, frame, depth FROM contexts WHERE context GLOBAL IN asked",
-        {asked});
-    if (!found) return std::unexpected(found.error());
-    RowReader rows(*found);
-    while (!rows.AtEnd()) {
+    const auto take = [&](RowReader& rows) {
       const auto at = places.find(ContextId(rows.Bytes(16)));
       const std::string_view parent = rows.Bytes(16), folded = rows.Bytes(16);
       const auto frame = rows.Get<uint64_t>();
       const auto depth = rows.Get<uint32_t>();
-      if (at == places.end()) continue;
+      if (!rows.ok() || at == places.end()) return;
       ContextRow& row = out.rows[at->second];
       row.parent = parent;
       row.folded = folded;
       row.frame = frame;
       row.depth = depth;
-    }
-    if (!rows.ok()) return CutOff(server);
+    };
+    const auto done = server.ForEachRow(
+        "SELECT context, parent, folded, frame, depth FROM contexts WHERE context GLOBAL IN asked",
+        {asked}, take);
+    if (!done) return done;
   }
   return {};
 }
@@ -167,19 +165,22 @@ Result<std::unordered_map<uint64_t, FrameName>> FrameNames(Server& server,
   SentTable asked = {.name = "asked", .structure = "frame UInt64", .rows = {}};
   RowWriter writer(asked.rows);
   for (const uint64_t frame : frames) writer.Put(frame);
-  const auto found = server.Query(
-      "SELECT frame, kind, flags, class, name, signature FROM frames WHERE frame GLOBAL IN asked",
-      {asked});
-  if (!found) return std::unexpected(found.error());
   std::unordered_map<uint64_t, FrameName> names;
-  RowReader rows(*found);
-  while (!rows.AtEnd()) {
-    FrameName& name = names[rows.Get<uint64_t>()];
-    name.kind = rows.Get<uint8_t>();
-    name.flags |= rows.Get<uint16_t>();
-    for (std::string* text : {&name.class_name, &name.name, &name.signature}) *text = rows.Text();
-  }
-  if (!rows.ok()) return CutOff(server);
+  const auto take = [&](RowReader& rows) {
+    const auto frame = rows.Get<uint64_t>();
+    FrameName row;
+    row.kind = rows.Get<uint8_t>();
+    row.flags = rows.Get<uint16_t>();
+    for (std::string* text : {&row.class_name, &row.name, &row.signature}) *text = rows.Text();
+    if (!rows.ok()) return;
+    FrameName& name = names[frame];
+    row.flags |= name.flags;
+    name = std::move(row);
+  };
+  const auto done = server.ForEachRow(
+      "SELECT frame, kind, flags, class, name, signature FROM frames WHERE frame GLOBAL IN asked",
+      {asked}, take);
+  if (!done) return std::unexpected(done.error());
   return names;
 }
 

@@ -59,11 +59,15 @@ Result<size_t> Dump(Server& server, const Selection& selection, const std::strin
       {"frames", from(kFrames, "frames", "frame GLOBAL IN " + frames) + " GROUP BY frame"},
   };
   for (const auto& [table, sql] : queries) {
-    const auto rows = server.QueryAs(sql, json ? "JSONEachRow" : "CSVWithNames", {PushesOf(*runs)});
-    if (!rows) return std::unexpected(rows.error());
     profile::OutFile out(fmt::format("{}/{}.{}", folder, table, extension));
-    out.Write(rows->data(), rows->size());
+    const auto dumped = server.QueryAs(sql, json ? "JSONEachRow" : "CSVWithNames",
+                                       {PushesOf(*runs)}, [&](std::string_view piece) {
+                                         out.Write(piece.data(), piece.size());
+                                         return !out.failed();
+                                       });
+    // A file that cannot be written ends the query, too, and is the reason.
     if (auto closed = out.Close(); !closed) return std::unexpected(closed.error());
+    if (!dumped) return std::unexpected(dumped.error());
   }
   return runs->size();
 }

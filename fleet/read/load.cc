@@ -46,16 +46,11 @@ std::vector<std::string> TakeTexts(RowReader& rows) {
 // Reads the details of these runs, by their pushes.
 Result<std::map<uint64_t, RunDetails>> DetailsOf(Server& server,
                                                  const std::vector<SelectedRun>& page) {
-  const auto found = server.Query(
-      fmt::format("SELECT push, calls, cpu_seconds, finished, pid, path, host, command, damages, "
-                  "meta, calibration, control FROM runs WHERE {} AND push GLOBAL IN selected",
-                  PlacesOf(page)),
-      {PushesOf(page)});
-  if (!found) return std::unexpected(found.error());
   std::map<uint64_t, RunDetails> all;
-  RowReader rows(*found);
-  while (!rows.AtEnd()) {
-    RunDetails& details = all[rows.Get<uint64_t>()];
+  Result<void> readable;
+  const auto take = [&](RowReader& rows) {
+    const auto push = rows.Get<uint64_t>();
+    RunDetails details;
     profile::MergedInput& input = details.input;
     input.calls = rows.Get<uint64_t>();
     input.cpu_seconds = rows.Get<double>();
@@ -65,15 +60,26 @@ Result<std::map<uint64_t, RunDetails>> DetailsOf(Server& server,
     input.path = fmt::format("{}:{}", host, path);
     input.command = TakeTexts(rows);
     input.damages = TakeTexts(rows);
-    profile::Damages unused;
-    details.meta = profile::ParseMeta(rows.Text(), unused);
-    input.start = details.meta.start;
+    const std::string_view meta = rows.Text();
     details.calibration = rows.Text();
-    auto header = Unpacked(rows.Text());
-    if (!header) return std::unexpected(header.error());
-    details.header = *header;
-  }
-  if (!rows.ok() || all.size() != page.size())
+    const std::string_view header = rows.Text();
+    if (!rows.ok()) return;
+    profile::Damages unused;
+    details.meta = profile::ParseMeta(meta, unused);
+    input.start = details.meta.start;
+    const auto unpacked = Unpacked(header);
+    if (!unpacked) readable = std::unexpected(unpacked.error());
+    if (unpacked) details.header = *unpacked;
+    all[push] = std::move(details);
+  };
+  const auto done = server.ForEachRow(
+      fmt::format("SELECT push, calls, cpu_seconds, finished, pid, path, host, command, damages, "
+                  "meta, calibration, control FROM runs WHERE {} AND push GLOBAL IN selected",
+                  PlacesOf(page)),
+      {PushesOf(page)}, take);
+  if (!done) return std::unexpected(done.error());
+  if (!readable) return std::unexpected(readable.error());
+  if (all.size() != page.size())
     return Fail("{}: runs changed while they were read; try again", server.url().Text());
   return all;
 }

@@ -42,22 +42,21 @@ Result<LoadedSpread> LoadSpread(Server& server, const std::vector<SelectedRun>& 
     inner += fmt::format(", sum(value_{0}) AS c{0}", m);
     outer += ", " + RangeSql(fmt::format("c{}", m), drawn.size());
   }
-  const auto found = server.Query(
+  const auto take = [&](RowReader& rows) {
+    ContextId id(rows.Bytes(16));
+    FoldedSpread row = {.present = rows.Get<uint64_t>(), .ranges = {}};
+    for (size_t c = 0; c <= metrics; ++c) {
+      const auto min = rows.Get<int64_t>(), median = rows.Get<int64_t>(), max = rows.Get<int64_t>();
+      row.ranges.push_back({min, median, max});
+    }
+    if (rows.ok()) loaded.contexts[std::move(id)] = std::move(row);
+  };
+  const auto done = server.ForEachRow(
       fmt::format("{} FROM ({} FROM counts WHERE {} AND push GLOBAL IN selected GROUP BY folded, "
                   "push) GROUP BY folded",
                   outer, inner, DaysOf(drawn)),
-      {PushesOf(drawn)});
-  if (!found) return std::unexpected(found.error());
-  RowReader rows(*found);
-  while (!rows.AtEnd()) {
-    FoldedSpread& of = loaded.contexts[ContextId(rows.Bytes(16))];
-    of.present = rows.Get<uint64_t>();
-    for (size_t c = 0; c <= metrics; ++c) {
-      const auto min = rows.Get<int64_t>(), median = rows.Get<int64_t>(), max = rows.Get<int64_t>();
-      of.ranges.push_back({min, median, max});
-    }
-  }
-  if (!rows.ok()) return Fail("{}: the answer of the server is cut off", server.url().Text());
+      {PushesOf(drawn)}, take);
+  if (!done) return std::unexpected(done.error());
   return loaded;
 }
 

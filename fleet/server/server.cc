@@ -2,6 +2,7 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "profile/files/printable_text.h"
@@ -10,7 +11,7 @@
 namespace jprof::fleet {
 namespace {
 
-constexpr long kTimeoutSeconds = 900;
+constexpr long kLongestSeconds = 900;
 
 // Returns the bytes in the format of gzip. Level 1: the network is faster than more of it.
 std::string Compressed(std::string_view bytes) {
@@ -57,13 +58,13 @@ std::string FirstLineOf(const std::string& text) {
 
 }  // namespace
 
-Server::Server(Url url) : url_(std::move(url)) {
+Server::Server(Url url, long silence_seconds)
+    : url_(std::move(url)), silence_seconds_(silence_seconds) {
   if (const char* password = std::getenv(kPasswordVariable)) password_ = password;
 }
 
-Result<std::string> Server::Send(std::string query, std::string body, bool compressed,
-                                 const std::vector<SentTable>& tables) {
-  std::string whole;
+Result<void> Server::Send(std::string query, std::string body, bool compressed,
+                          const std::vector<SentTable>& tables, const Receive& receive) {
   // libcurl looks up the password of a user in .netrc only if the user is part of the URL.
   const bool netrc = password_.empty();
   record::HttpPost post = {.url = url_.Http(netrc) + "/?" + query,
@@ -72,8 +73,9 @@ Result<std::string> Server::Send(std::string query, std::string body, bool compr
                            .password = password_,
                            .netrc = netrc,
                            .compressed = true,
-                           .receive = [&](std::string_view piece) { whole += piece; },
-                           .timeout_seconds = kTimeoutSeconds};
+                           .receive = receive,
+                           .timeout_seconds = std::max(kLongestSeconds, silence_seconds_),
+                           .silence_seconds = silence_seconds_};
   if (compressed) post.headers.push_back("Content-Encoding: gzip");
   for (const SentTable& table : tables) {
     post.form.push_back({.field = table.name,
@@ -86,15 +88,14 @@ Result<std::string> Server::Send(std::string query, std::string body, bool compr
     return Fail("{}: {}; is the server running, and is the URL right?", url_.Text(),
                 profile::CleanText(answer.error().message));
   }
-  if (answer->status == 200) return whole;
+  if (answer->status == 200) return {};
   return Fail("{}: the server answered with status {}: {}; {}", url_.Text(), answer->status,
-              FirstLineOf(whole), NextStep(answer->status, whole, url_));
+              FirstLineOf(answer->text), NextStep(answer->status, answer->text, url_));
 }
 
 Result<void> Server::Execute(std::string_view sql, bool any_database) {
   const std::string query = any_database ? "" : "database=" + url_.database;
-  const auto done = Send(query, std::string(sql), false, {});
-  return done ? Result<void>() : std::unexpected(done.error());
+  return Send(query, std::string(sql), false, {}, {});
 }
 
 Result<void> Server::Insert(std::string_view table, std::string_view columns,
@@ -102,30 +103,46 @@ Result<void> Server::Insert(std::string_view table, std::string_view columns,
   if (rows.empty()) return {};
   const std::string sql = fmt::format("INSERT INTO {} ({}) FORMAT RowBinary", table, columns);
   // Without the first setting, a table of several shards takes rows and sends them later.
-  const auto done = Send(fmt::format("database={}&insert_distributed_sync=1&query={}",
-                                     url_.database, record::UrlEncoded(sql)),
-                         Compressed(rows), true, {});
-  return done ? Result<void>() : std::unexpected(done.error());
+  return Send(fmt::format("database={}&insert_distributed_sync=1&query={}", url_.database,
+                          record::UrlEncoded(sql)),
+              Compressed(rows), true, {}, {});
 }
 
 Result<std::string> Server::Query(std::string_view sql, const std::vector<SentTable>& tables) {
-  return QueryAs(sql, "RowBinary", tables);
+  std::string whole;
+  const auto done = QueryAs(sql, "RowBinary", tables, [&](std::string_view piece) {
+    whole += piece;
+    return true;
+  });
+  if (!done) return std::unexpected(done.error());
+  return whole;
 }
 
-Result<std::string> Server::QueryAs(std::string_view sql, std::string_view format,
-                                    const std::vector<SentTable>& tables) {
+Result<void> Server::ForEachRow(std::string_view sql, const std::vector<SentTable>& tables,
+                                const TakeRow& take) {
+  RowPieces rows(take);
+  auto done = QueryAs(sql, "RowBinary", tables, [&](std::string_view piece) {
+    rows.Add(piece);
+    return true;
+  });
+  if (!done || rows.End()) return done;
+  return Fail("{}: the answer of the server is cut off", url_.Text());
+}
+
+Result<void> Server::QueryAs(std::string_view sql, std::string_view format,
+                             const std::vector<SentTable>& tables, const Receive& receive) {
   // With wait_end_of_query an error in the middle is no part of the result.
   std::string query = fmt::format(
       "database={}&wait_end_of_query=1&enable_http_compression=1&"
       "output_format_json_quote_64bit_integers=0",
       url_.database);
   std::string text = fmt::format("{} FORMAT {}", sql, format);
-  if (tables.empty()) return Send(query, std::move(text), false, {});
+  if (tables.empty()) return Send(query, std::move(text), false, {}, receive);
   for (const SentTable& table : tables) {
     query += fmt::format("&{0}_format=RowBinary&{0}_structure={1}", table.name,
                          record::UrlEncoded(table.structure));
   }
-  return Send(query + "&query=" + record::UrlEncoded(text), "", false, tables);
+  return Send(query + "&query=" + record::UrlEncoded(text), "", false, tables, receive);
 }
 
 std::string Quoted(std::string_view text) {

@@ -1,11 +1,13 @@
 // Talks to a server of ClickHouse by its HTTP interface.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/result.h"
+#include "fleet/server/row_pieces.h"
 #include "fleet/server/url.h"
 
 namespace jprof::fleet {
@@ -17,9 +19,14 @@ struct SentTable {
   std::string rows;       // RowBinary
 };
 
+// How long a server may be silent before a request fails: while it answers a question, and while it
+// takes rows.
+inline constexpr long kQuestionSeconds = 300;
+inline constexpr long kPushSeconds = 120;
+
 class Server {
  public:
-  explicit Server(Url url);
+  explicit Server(Url url, long silence_seconds = kQuestionSeconds);
 
   const Url& url() const { return url_; }
 
@@ -30,18 +37,26 @@ class Server {
   // have them. After a failure none, some or all of them may be there.
   Result<void> Insert(std::string_view table, std::string_view columns, std::string_view rows);
 
-  // Returns the result as RowBinary.
+  // Returns the result as RowBinary. It is for results of some rows.
   Result<std::string> Query(std::string_view sql, const std::vector<SentTable>& tables = {});
 
-  // Returns the result in another format of the server, as it is.
-  Result<std::string> QueryAs(std::string_view sql, std::string_view format,
-                              const std::vector<SentTable>& tables = {});
+  // Takes the rows of the result as they arrive (row_pieces.h). Fails also after it has taken some
+  // of them, and if the last one is cut off.
+  Result<void> ForEachRow(std::string_view sql, const std::vector<SentTable>& tables,
+                          const TakeRow& take);
+
+  // Passes on the result in a format of the server, as it arrives. If `receive` returns false, it
+  // ends and fails.
+  using Receive = std::function<bool(std::string_view piece)>;
+  Result<void> QueryAs(std::string_view sql, std::string_view format,
+                       const std::vector<SentTable>& tables, const Receive& receive);
 
  private:
-  Result<std::string> Send(std::string query, std::string body, bool compressed,
-                           const std::vector<SentTable>& tables);
+  Result<void> Send(std::string query, std::string body, bool compressed,
+                    const std::vector<SentTable>& tables, const Receive& receive);
 
   Url url_;
+  long silence_seconds_;
   std::string password_;
 };
 

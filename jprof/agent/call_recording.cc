@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "jprof/agent/calls/call_sources.h"
+#include "jprof/agent/gate_commands.h"
 #include "jprof/agent/sampling_commands.h"
 #include "jprof/agent/vm/in_use.h"
 #include "jprof/setup/print_message.h"
@@ -84,27 +85,36 @@ Result<void> CallRecording::BeginSession() {
 
 // The probe is last, because the VM calls it as soon as it is installed.
 Result<void> CallRecording::BeginWithJvm() {
-  if (sampling_) {
-    Listen();
-    sampling_->BeginEvents();
-  }
+  Listen();
+  if (sampling_) sampling_->BeginEvents();
   if (auto begun = source_->BeginWithJvm(); !begun || !objects_) return begun;
   return objects_->BeginWithJvm();
 }
 
-// Listens for `jprof ctl`. Sampling works even if this fails.
+// Listens for `jprof ctl`, if it can start and stop the recording. All else works even if this
+// fails.
 void CallRecording::Listen() {
-  auto commands = SamplingCommands(setting_.options, *sampling_, session(),
-                                   setup::FullPath(setting_.directory));
+  const std::string directory = setup::FullPath(setting_.directory);
+  if (!sampling_ && !setting_.plan.session.begins_paused) return;
+  auto commands = sampling_ ? SamplingCommands(setting_.options, *sampling_, session(), directory)
+                            : GateCommands(setting_.options, session(), directory);
   if (const auto listens = control_.Begin(std::move(commands)); !listens)
-    setup::PrintMessage(listens.error().message + "; sampling continues without `jprof ctl`");
+    setup::PrintMessage(listens.error().message + "; recording continues without `jprof ctl`");
+}
+
+// Returns what starts and stops samples or, without these, calls. Woven methods cannot be stopped.
+RecordingCommands CallRecording::Commands() {
+  if (sampling_) return {[this] { sampling_->Start(); }, [this] { sampling_->Stop(); }};
+  if (setting_.plan.source != setup::Source::kProbe || setting_.plan.objects) return {};
+  engine::Gate& gate = session().gate();
+  return {[&gate] { gate.Start(); }, [&gate] { gate.Stop(); }};
 }
 
 // The threads come before the source, because counting makes states of threads, too.
 Result<void> CallRecording::Begin(JNIEnv* jni, std::span<const ExistingThread> threads) {
   focus_.Begin(jni);
   threads_.Begin(jni, threads);
-  labels_.Begin(jni);
+  labels_.Begin(jni, Commands());
   if (!objects_) return source_->Begin(jni);
   objects_->Begin(jni);
   auto begun = objects_->BeginLate(jni);

@@ -74,6 +74,7 @@ class CallRecording {
   Result<void> OpenObjects();
   Result<void> BeginSession();
   void Listen();
+  RecordingCommands Commands();
 
   const Setting setting_;
   AgentSession session_;

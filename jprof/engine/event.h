@@ -39,6 +39,11 @@ void LeaveSlow(const Event& event, int64_t now);
 template <class Recording>
 void SetLabel(std::string_view text);
 
+// Counts a mark with this text in the context that runs on the calling thread, or writes it into
+// the trace. Kinds of recording with kSites ignore it.
+template <class Recording>
+void Mark(std::string_view text);
+
 // Counts an event of a signal handler that interrupted RareWork of its thread, or the writing of a
 // trace's event.
 void DropEvent();

@@ -2,8 +2,10 @@
 // calibration. These functions are inlined into the fast path.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 #include "common/frame_kind.h"
 #include "jprof/engine/recording.h"
@@ -53,6 +55,16 @@ inline constexpr int kLongestTraceEvent = 5 + 10;
   thread->cursor.trace_next = next;
 }
 
+// Adds to the trace that the thread was not running for so many ticks before the next event.
+// Requires that the block has space for both.
+inline void TraceWait(Thread* thread, int64_t ticks) {
+  const uint64_t head = uint64_t{IndexOf(profile::kRootMethod)} << 5;
+  uint8_t* const next =
+      PutVarint(PutVarint(thread->cursor.trace_next, head), static_cast<uint64_t>(ticks) << 1);
+  thread->timeline.block->bytes += static_cast<uint32_t>(next - thread->cursor.trace_next);
+  thread->cursor.trace_next = next;
+}
+
 // Is true if events read counters.
 template <class Recording>
 inline constexpr bool kCounts = Recording::kCounters != kNoCounters;
@@ -86,6 +98,16 @@ inline void AttributeCounters(Thread* thread, profile::Node* node) {
         extra[Recording::kClock ? i : i - 1] += delta;
       }
     }
+  }
+}
+
+// Makes the early read the beginning of what is attributed next. Call it after AttributeCounters,
+// if the event attributes again.
+template <class Recording>
+inline void BeginCountsAgain(Thread* thread) {
+  if constexpr (kCounts<Recording>) {
+    std::copy(std::begin(thread->counting.early), std::end(thread->counting.early),
+              std::begin(thread->counting.late));
   }
 }
 

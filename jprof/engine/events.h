@@ -18,6 +18,7 @@
 
 #include "jprof/engine/event.h"
 #include "jprof/engine/event_values.h"
+#include "jprof/engine/gate/gated_events.h"
 #include "jprof/engine/method_cache.h"
 #include "jprof/engine/rare_work.h"
 #include "jprof/engine/recording.h"
@@ -33,8 +34,9 @@ template <class Recording, class Frames, EventKind kKind>
 [[gnu::noinline, gnu::cold]] int HandleCold(uint64_t method, uint64_t sp, uint64_t return_address,
                                             uint64_t continuation, uint64_t vm_thread,
                                             int64_t now) {
-  const RareWork work;
   const Event event = {method, sp, return_address, continuation, vm_thread};
+  if (IsOff<Frames, kKind>(event)) return 0;
+  const RareWork work;
   if (!work.acquired())
     DropEvent();
   else if constexpr (kKind == EventKind::kEntry)

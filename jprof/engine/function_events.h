@@ -25,6 +25,12 @@ inline constexpr uint64_t kMostFunctionNumbers = (4 << 20) - 1;
 // Returns whether a method of FunctionEvent has a number.
 inline bool HasNumber(uint64_t method) { return method - kFunctionBit <= kMostFunctionNumbers; }
 
+// Returns the stack pointer below which frames no longer exist at an entry, or at an exit without a
+// frame. A frame of a function at the stack pointer of one with sleds has left by a jump to it.
+inline uint64_t HealingPoint(const Event& event) {
+  return HasNumber(event.method) ? event.sp + 1 : event.sp;
+}
+
 // Returns an event of a function, which is given by its address or by its number.
 [[gnu::always_inline]] inline Event FunctionEvent(uint64_t function, uint64_t sp) {
   return {.method = function | kFunctionBit,

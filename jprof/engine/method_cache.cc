@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "common/mapped_memory.h"
+#include "jprof/engine/gate/gated_events.h"
 #include "jprof/engine/thread_memory.h"
 
 namespace jprof::engine {
@@ -11,12 +12,10 @@ namespace {
 
 constexpr uint32_t kMostBuckets = 1 << 18;
 
-// Updates the type of a method that was compiled anew: it enters from another address. `mark` is
-// what its cached return address has.
-void Reclassify(CachedMethod& cached, MethodSource& source, uint64_t return_address,
-                uint32_t mark) {
-  if (cached.return_address == mark) return;
-  cached.return_address = mark;
+// Updates the type of a method that was compiled anew: it enters from another address.
+void Reclassify(CachedMethod& cached, MethodSource& source, uint64_t return_address) {
+  if (cached.return_address == static_cast<uint32_t>(return_address)) return;
+  cached.return_address = static_cast<uint32_t>(return_address);
   if (profile::TypeOf(cached.ref) == FrameKind::kNative) return;
   cached.ref = profile::PackMethod(source.Classify(return_address), profile::MethodOf(cached.ref));
 }
@@ -34,19 +33,15 @@ void Copy(const CachedMethod& cached, MethodBucket& bucket) {
 
 CachedMethod* MethodCache::Resolve(Thread& thread, uint64_t method, uint64_t return_address) {
   MethodSource& source = sources_.Of(method);
-  if (CachedMethod* const cached = FindCached(thread, method)) {
-    const profile::MethodId id = profile::MethodOf(cached->ref);
-    Reclassify(*cached, source, return_address, MarkOf(id, return_address));
+  if (CachedMethod* const cached = FindAnyCached(thread, method)) {
+    Reclassify(*cached, source, return_address);
     return cached;
   }
   const MethodTable::Id id = table_.Find(source, method);
   const FrameKind type = id.is_native ? FrameKind::kNative : source.Classify(return_address);
-  return Put(thread, {method, profile::PackMethod(type, id.id), MarkOf(id.id, return_address)});
-}
-
-uint32_t MethodCache::MarkOf(profile::MethodId id, uint64_t return_address) const {
-  const auto low = static_cast<uint32_t>(return_address);
-  return table_.IsWatched(id) ? low ^ kNoReturnAddress : low;
+  const uint64_t key = table_.IsSelected(id.id) ? method | kWatchedBit : method;
+  return Put(thread,
+             {key, profile::PackMethod(type, id.id), static_cast<uint32_t>(return_address)});
 }
 
 CachedMethod* MethodCache::Add(Thread& thread, MethodSource& source, uint64_t method) {
@@ -91,6 +86,7 @@ bool MethodCache::Grow(Thread& thread) {
 bool HandleAttention(Thread& thread) {
   const uint32_t attention = __atomic_load_n(&thread.attention, __ATOMIC_ACQUIRE);
   if (attention & kNotRecorded) return false;
+  if (attention & kResume) Resume(thread);
   if (attention & kForgetMethods) {
     __atomic_fetch_and(&thread.attention, ~uint32_t{kForgetMethods}, __ATOMIC_ACQ_REL);
     std::fill_n(thread.buckets, BucketCount(thread), MethodBucket{});

@@ -12,14 +12,13 @@ namespace jprof::engine {
 
 // Maps a method to its id and type. Four are in a cache line.
 struct CachedMethod {
+  // Of a method that is selected (MethodTable::IsSelected) it has kWatchedBit, so that no event
+  // finds it on the fast path.
   uint64_t method = 0;
   profile::MethodRef ref{};
   // The low half of that of its latest entry probe, which changes if the method is compiled anew.
-  // Of a watched method it differs by kNoReturnAddress, so that no entry is for the fast path.
   uint32_t return_address = 0;
 };
-// No code cache is large enough for two return addresses that differ in this bit only.
-inline constexpr uint32_t kNoReturnAddress = uint32_t{1} << 31;
 
 struct alignas(64) MethodBucket {
   CachedMethod entry[4];
@@ -40,6 +39,12 @@ inline uint32_t BucketCount(const Thread& thread) { return 1u << (64 - thread.bu
   if (bucket.entry[2].method == method) return &bucket.entry[2];
   if (bucket.entry[3].method == method) return &bucket.entry[3];
   return nullptr;
+}
+
+// Does the same for any method, also for a watched one.
+inline CachedMethod* FindAnyCached(const Thread& thread, uint64_t method) {
+  CachedMethod* const cached = FindCached(thread, method);
+  return cached != nullptr ? cached : FindCached(thread, method | kWatchedBit);
 }
 
 // Finds what describes a method of a session.
@@ -66,7 +71,6 @@ class MethodCache {
   CachedMethod* Add(Thread& thread, MethodSource& source, uint64_t method);
 
  private:
-  uint32_t MarkOf(profile::MethodId id, uint64_t return_address) const;
   CachedMethod* Put(Thread& thread, const CachedMethod& method);
   bool Grow(Thread& thread);
 
@@ -74,8 +78,8 @@ class MethodCache {
   const MethodSources& sources_;
 };
 
-// Empties the thread's cache if that has been requested. Returns false if the thread is not to be
-// recorded.
+// Does what has been requested of the thread: empties its cache, resumes. Returns false if the
+// thread is not to be recorded.
 bool HandleAttention(Thread& thread);
 
 }  // namespace jprof::engine

@@ -1,5 +1,6 @@
 #include "jprof/engine/method_table.h"
 
+#include <bit>
 #include <charconv>
 #include <cstring>
 #include <iterator>
@@ -12,7 +13,7 @@ namespace jprof::engine {
 namespace {
 
 constexpr uint32_t kFirstCapacity = 4096;
-constexpr size_t kWatchedWords = (size_t{profile::kMethodMask} + 1) / 64;
+constexpr size_t kMethodIds = size_t{profile::kMethodMask} + 1;
 
 uint64_t Mix(uint64_t hash, std::string_view text) {  // FNV-1a, a separator after each part
   for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3ull;
@@ -44,10 +45,24 @@ bool SiteNames::Describe(uint64_t handle, MethodText* text) {
   return true;
 }
 
-MethodTable::~MethodTable() {
-  UnmapArray(slots_, capacity_);
-  UnmapArray(watched_, kWatchedWords);
+SelectedMethods::~SelectedMethods() { UnmapArray(patterns_, kMethodIds); }
+
+bool SelectedMethods::Open(Select select) {
+  if (!select) return true;
+  select_ = std::move(select);
+  patterns_ = MapArray<uint8_t>(kMethodIds);
+  return patterns_ != nullptr;
 }
+
+uint64_t SelectedMethods::Add(profile::MethodId id, const MethodText& text) {
+  const uint64_t patterns = select_ ? select_(text.class_name, text.name) : 0;
+  if (patterns != 0)
+    __atomic_store_n(&patterns_[IndexOf(id)], static_cast<uint8_t>(std::countr_zero(patterns) + 1),
+                     __ATOMIC_RELAXED);
+  return patterns;
+}
+
+MethodTable::~MethodTable() { UnmapArray(slots_, capacity_); }
 
 bool MethodTable::Open(profile::Writer* writer, Filter filter) {
   writer_ = writer;
@@ -61,22 +76,6 @@ bool MethodTable::Open(profile::Writer* writer, Filter filter) {
 void MethodTable::SetFilter(Filter filter) {
   const UninterruptedLock guard(lock_);
   filter_ = std::move(filter);
-}
-
-bool MethodTable::SetWatch(Watch watch) {
-  if (!watch) return true;
-  watch_ = std::move(watch);
-  watched_ = MapArray<uint64_t>(kWatchedWords);
-  return watched_ != nullptr;
-}
-
-void MethodTable::WatchIfSelected(profile::MethodId id, const MethodText& text) {
-  const bool is_label = (text.flags & profile::kMethodLabel) != 0;
-  const uint64_t patterns = watch_ && !is_label ? watch_(text.class_name, text.name) : 0;
-  if (patterns == 0) return;
-  writer_->header()->watched_patterns |= patterns;
-  __atomic_fetch_or(&watched_[IndexOf(id) / 64], uint64_t{1} << (IndexOf(id) % 64),
-                    __ATOMIC_RELAXED);
 }
 
 bool MethodTable::Same(const Slot& slot, const MethodText& text) const {
@@ -118,7 +117,7 @@ MethodTable::Id MethodTable::Find(MethodSource& source, uint64_t method) {
     ++writer_->header()->name_failures;
     return {kUnknownMethod, false};
   }
-  if (text.class_name == kLabelClass && text.flags == 0) return {kIgnoredMethod, text.is_native};
+  if (IsOfProgramApi(text.class_name) && text.flags == 0) return {kIgnoredMethod, text.is_native};
   const uint64_t hash = HashOf(text);
   writer_->ExpectMethod();  // the file grows before the lock is taken
   const UninterruptedLock guard(lock_);
@@ -138,10 +137,12 @@ MethodTable::Id MethodTable::Find(MethodSource& source, uint64_t method) {
     ++writer_->header()->name_failures;
     return {accepted ? kUnknownMethod : kIgnoredMethod, text.is_native};
   }
-  if (!accepted)
+  if (!accepted) {
     slot.id = kIgnoredMethod;
-  else if (watched_ != nullptr && text.flags == 0)  // others have no names that patterns select
-    WatchIfSelected(slot.id, text);
+  } else if (text.flags == 0) {  // others have no names that patterns select
+    writer_->header()->watched_patterns |= watched_.Add(slot.id, text);
+    writer_->header()->gate_patterns |= gates_.Add(slot.id, text);
+  }
   slots_[at] = slot;
   if (++used_ * 2 > capacity_) Grow();  // if that fails, lookups get slower
   return {slot.id, text.is_native};

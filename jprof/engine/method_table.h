@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <string_view>
+#include <utility>
 
 #include "common/frame_kind.h"
 #include "common/sleep_lock.h"
@@ -77,11 +78,48 @@ class SiteNames final : public MethodSource {
   FrameKind Classify(uint64_t) override { return FrameKind::kSite; }
 };
 
-// The class by which Java programs set labels (docs/LABELS.md). Its methods are not recorded.
+// The classes by which Java programs set labels (docs/LABELS.md), and start and stop the recording
+// (docs/TRIGGERS.md). Their methods are not recorded.
 inline constexpr std::string_view kLabelClass = "jprof/label/Label";
+inline constexpr std::string_view kRecordingClass = "jprof/label/Recording";
+inline bool IsOfProgramApi(std::string_view class_name) {
+  return class_name == kLabelClass || class_name == kRecordingClass;
+}
 
 inline constexpr profile::MethodId kIgnoredMethod{profile::kMethodMask - 1};  // filtered out
 inline constexpr profile::MethodId kUnknownMethod{1};  // could not be described
+
+// The methods of a session that patterns select.
+class SelectedMethods {
+ public:
+  // Returns the set of patterns that select a method, with bit i for pattern i, or 0 if it is not
+  // selected.
+  using Select = std::function<uint64_t(std::string_view class_name, std::string_view name)>;
+
+  SelectedMethods() = default;
+  ~SelectedMethods();
+  SelectedMethods(const SelectedMethods&) = delete;
+  SelectedMethods& operator=(const SelectedMethods&) = delete;
+
+  // Begins to select, unless `select` is empty. Returns false if there is no memory.
+  bool Open(Select select);
+  bool is_open() const { return patterns_ != nullptr; }
+  // Adds a method if it is selected. Returns the patterns that select it. Call this before other
+  // threads find the method.
+  uint64_t Add(profile::MethodId id, const MethodText& text);
+  // Returns whether a method was added that is selected.
+  bool Has(profile::MethodId id) const { return is_open() && Load(id) != 0; }
+  // Returns the first pattern that selects such a method.
+  uint32_t PatternOf(profile::MethodId id) const { return Load(id) - 1u; }
+
+ private:
+  uint8_t Load(profile::MethodId id) const {
+    return __atomic_load_n(&patterns_[IndexOf(id)], __ATOMIC_RELAXED);
+  }
+
+  Select select_;
+  uint8_t* patterns_ = nullptr;  // one more than the first pattern of each id, or 0
+};
 
 class MethodTable {
  public:
@@ -93,16 +131,19 @@ class MethodTable {
   bool Open(profile::Writer* writer, Filter filter);
   // Sets the filter of the methods that are found from now on.
   void SetFilter(Filter filter);
-  // Returns the set of patterns that select a method whose calls are to be timed one by one, with
-  // bit i for pattern i, or 0 if they are not.
-  using Watch = std::function<uint64_t(std::string_view class_name, std::string_view name)>;
-  // Sets the methods to be watched, which may be none. Call this once, before the first Find.
-  // Returns false if there is no memory.
-  bool SetWatch(Watch watch);
-  // Returns whether a method is watched. Any thread that has found the method may call this.
-  bool IsWatched(profile::MethodId id) const {
-    return watched_ != nullptr && (LoadWatched(id) >> (IndexOf(id) % 64) & 1) != 0;
-  }
+  using Watch = SelectedMethods::Select;
+  // Sets the methods to be watched, or the gates (gate/gate.h), which may be none. Call them once,
+  // before the first Find. They return false if there is no memory.
+  bool SetWatch(Watch watch) { return watched_.Open(std::move(watch)); }
+  bool SetGates(Watch gates) { return gates_.Open(std::move(gates)); }
+  // Return whether a method is watched, or a gate, or one of both. Any thread that has found the
+  // method may call this.
+  bool IsWatched(profile::MethodId id) const { return watched_.Has(id); }
+  bool IsGate(profile::MethodId id) const { return gates_.Has(id); }
+  bool IsSelected(profile::MethodId id) const { return IsWatched(id) || IsGate(id); }
+  // Returns the first pattern that selects a watched method.
+  uint32_t PatternOf(profile::MethodId id) const { return watched_.PatternOf(id); }
+  bool has_gates() const { return gates_.is_open(); }
 
   // Marks methods that have an intrinsic, which may be used in place of calls. Call this
   // before the first Find.
@@ -121,10 +162,6 @@ class MethodTable {
     uint32_t offset = 0;  // offset of the MethodRecord, in units of 8 bytes
   };
   bool Same(const Slot& slot, const MethodText& text) const;
-  uint64_t LoadWatched(profile::MethodId id) const {
-    return __atomic_load_n(&watched_[IndexOf(id) / 64], __ATOMIC_RELAXED);
-  }
-  void WatchIfSelected(profile::MethodId id, const MethodText& text);
   // Returns the index of the method's slot, or of the empty one where it belongs.
   uint32_t SlotOf(uint64_t hash, const MethodText& text) const;
   bool IsFull() const { return used_ + 1 >= capacity_; }  // one empty slot ends every search
@@ -134,8 +171,7 @@ class MethodTable {
   profile::Writer* writer_ = nullptr;
   Filter filter_;
   bool mark_intrinsics_ = false;
-  Watch watch_;
-  uint64_t* watched_ = nullptr;  // a bit for each id; null if no method is watched
+  SelectedMethods watched_, gates_;
   Slot* slots_ = nullptr;
   uint32_t capacity_ = 0;
   uint32_t used_ = 0;

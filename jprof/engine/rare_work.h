@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <bit>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -15,15 +14,9 @@ namespace jprof::engine {
 // Is true while the calling thread is in RareWork, also if it has no state.
 extern __thread bool in_rare_work __attribute__((tls_model("initial-exec")));
 
-// Sets or clears kRareWork. Only the owner may call it. It is a plain store of the byte, so
-// that no bit which another thread sets at the same time is lost. A signal handler sees what
-// was done before.
+// Sets or clears kRareWork. Only the owner may call it.
 [[gnu::always_inline]] inline void SetRareWork(Thread& thread, bool on) {
-  static_assert(std::endian::native == std::endian::little && kRareWork == 1u << 24);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  __atomic_store_n(reinterpret_cast<uint8_t*>(&thread.attention) + 3, uint8_t{on},
-                   __ATOMIC_RELAXED);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
+  SetOwnAttention<kRareWork>(thread, on);
 }
 
 // Sets the end of the block of a trace. Null while there is a block means that an event is

@@ -19,10 +19,16 @@ Result<void> Session::Start(SessionOptions options, MethodSource* source) {
   }
   if (options_.files.distributions && !(methods_.SetWatch(options_.watch) && watched_.Open()))
     return Fail("no memory for the distributions of calls; raise the limit of address space");
+  if (!methods_.SetGates(options_.gates))
+    return Fail("no memory for the methods of --within; raise the limit of address space");
+  if (options_.files.slow_calls && !methods_.SetWatch(options_.watch))
+    return Fail("no memory for the methods of slow calls; raise the limit of address space");
   clock_ = MeasureClock();
   // With counters, every event has a late read.
   timing_ = TimingOf(clock_, options_.counters.empty() ? options_.timed_event_period : 1);
   WriteStart();
+  gate_.Begin();
+  slow_.Start();
   if (!trace_.Start()) {
     return Fail("cannot start writing {} in {}", profile::kCompressedTraceFile,
                 options_.files.directory);

@@ -6,7 +6,9 @@
 //   methods()       the ids and names of methods
 //   timelines()     rows of the profile; virtual threads
 //   watched()       calls that are timed one by one
+//   gate()          what is recorded at all
 //   trace()         blocks of a trace
+//   slow()          slow calls, whose blocks of the trace are kept
 //   writer()        the files
 //
 // Nothing here is on the fast path.
@@ -17,9 +19,11 @@
 
 #include "common/result.h"
 #include "jprof/engine/clock.h"
+#include "jprof/engine/gate/gate.h"
 #include "jprof/engine/method_cache.h"
 #include "jprof/engine/method_table.h"
 #include "jprof/engine/session_options.h"
+#include "jprof/engine/slow/slow_calls.h"
 #include "jprof/engine/thread_registry.h"
 #include "jprof/engine/timelines.h"
 #include "jprof/engine/trace_blocks.h"
@@ -61,7 +65,9 @@ class Session {
   MethodTable& methods() { return methods_; }
   Timelines& timelines() { return timelines_; }
   WatchedCalls& watched() { return watched_; }
+  Gate& gate() { return gate_; }
   TraceBlocks& trace() { return trace_; }
+  SlowCalls& slow() { return slow_; }
   profile::Writer& writer() { return writer_; }
   const MethodSources& sources() const { return sources_; }
   const SessionOptions& options() const { return options_; }
@@ -85,7 +91,9 @@ class Session {
   MethodCache method_cache_{methods_, sources_};
   Timelines timelines_{writer_, sources_, options_};
   TraceBlocks trace_{writer_, options_};
+  SlowCalls slow_{writer_, methods_, trace_, options_};
   ThreadRegistry threads_{*this};
+  Gate gate_{options_, writer_, methods_, threads_};
 };
 
 // Sets the session that receives the events. Call this once, before the first event.

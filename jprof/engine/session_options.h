@@ -27,9 +27,21 @@ struct SessionOptions {
   bool call_sites = false;
   TraceKeep trace_keep = TraceKeep::kNormal;
   uint64_t trace_memory = 64ull << 20;  // bytes per thread
+  uint64_t trace_rotate_ns = 0;         // kContinuous: time in one file; 0: there is one
+  uint64_t trace_files = 0;             // how many of the last ones are kept; 0: all
   uint32_t timed_event_period = 32;     // one event in this many is timed; 1 with counters
   MethodTable::Filter method_filter;
-  MethodTable::Watch watch;  // methods whose calls are timed one by one; requires a tree with time
+  // Methods whose calls are timed one by one, which requires a tree with time, or of which slow
+  // calls are kept.
+  MethodTable::Watch watch;
+  std::vector<uint64_t> slow_ns;  // by pattern of `watch`: how long a slow call lasts; with kWrap
+  uint64_t slow_memory = 0;       // bytes of the trace that are kept for slow calls
+  // The gates: only calls inside of them are recorded, after the first `gate_after` of theirs. And
+  // whether nothing is recorded until Gate::Start.
+  MethodTable::Watch gates;
+  uint64_t gate_after = 0;
+  bool begins_paused = false;
+  bool limited() const { return gates || begins_paused; }
   std::function<bool(std::string_view name)> thread_filter;
   // Is true if the session begins while the program is running. `name_of` then returns the name of
   // a thread by tid, or an empty text if it is not known. It is called in probes and must not

@@ -4,6 +4,7 @@
 
 #include "common/mapped_memory.h"
 #include "jprof/engine/function_events.h"
+#include "jprof/engine/gate/gated_events.h"
 #include "jprof/engine/rare_work.h"
 #include "jprof/engine/session.h"
 #include "jprof/engine/thread_memory.h"
@@ -19,15 +20,9 @@ constexpr uint64_t kReplacementSlack = 4096;
 
 bool IsFunction(const Frame& frame) { return (frame.method & kFunctionBit) != 0; }
 
-// Returns whether a frame no longer exists at a stack pointer. A function's frame never moves. The
-// thread row (method 0) is never gone.
-bool IsGone(const Frame& frame, uint64_t sp) {
-  if (IsFunction(frame)) return frame.sp < sp;
-  return frame.method != 0 && frame.sp <= sp - kReplacementSlack;
-}
-
 // Counts the end of a frame whose exit was not seen.
 void EndFrame(Thread& thread, const Frame& frame) {
+  if (IsGate(frame)) EndGate(thread);
   if (IsOpen(frame) || IsLabel(frame)) return;
   if (IsWatched(frame)) EndWatchedCall(thread);
   uint32_t& count = frame.node->exits[thread.cursor.previous];
@@ -46,6 +41,12 @@ void EndFrames(Thread& thread, Gone gone) {
 }
 
 }  // namespace
+
+// A function's frame never moves.
+bool IsGone(const Frame& frame, uint64_t sp) {
+  if (IsFunction(frame)) return frame.sp < sp;
+  return frame.method != 0 && frame.sp <= sp - kReplacementSlack;
+}
 
 bool GrowFrames(Thread& thread) {
   Timeline& timeline = thread.timeline;
@@ -77,7 +78,9 @@ void Heal(Thread& thread, uint64_t sp) {
 
 void HealFunctions(uint64_t sp) {
   Thread* const thread = current_thread;
-  if (thread == nullptr || thread->cursor.top == nullptr || AttentionOf(*thread) != 0) return;
+  if (thread == nullptr || thread->cursor.top == nullptr ||
+      (AttentionOf(*thread) & ~uint32_t{kOutside}) != 0)
+    return;
   const RareWork work;
   if (!work.acquired()) return;
   EndFrames(*thread, [sp](const Frame& frame) { return IsFunction(frame) && IsGone(frame, sp); });

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <boost/intrusive/list.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -18,10 +19,11 @@ class Session;
 struct MethodBucket;  // method_cache.h
 
 struct WatchedCall;  // watched/watched_calls.h
+struct OpenCalls;    // slow/slow_calls.h
 
 // One frame of the shadow stack. frames[0] is the thread row (method 0).
 struct Frame {
-  uint64_t method = 0;  // handle of the VM; has kOpenBit in an open frame, kWatchedBit in others
+  uint64_t method = 0;  // handle of the VM; may have kOpenBit, kWatchedBit and kGateBit
   uint64_t sp = 0;      // stack pointer at the entry probe, which callees are below
   profile::Node* node = nullptr;
 };
@@ -38,15 +40,22 @@ inline constexpr uint64_t kOpenBit = uint64_t{1} << 62;
 // event. A label of a function has kFunctionBit, too. No handle and no address has this bit.
 inline constexpr uint64_t kLabelBit = uint64_t{1} << 61;
 
-// Marks Frame::method of a call that is timed (watched/watched_calls.h). Its exit leaves the fast
-// path, because no event has this bit.
+// Marks CachedMethod::method of a watched method, and Frame::method of a call that is timed
+// (watched/watched_calls.h). Their events leave the fast path, because no event has this bit.
 inline constexpr uint64_t kWatchedBit = uint64_t{1} << 60;
+
+// Marks Frame::method of a gate's call, and the methods by which caches find gates
+// (gate/gated_events.h). No event has this bit either.
+inline constexpr uint64_t kGateBit = uint64_t{1} << 59;
 
 // The reasons to leave the fast path. Any thread sets them atomically, and the owner handles them.
 enum Attention : uint32_t {
   kForgetMethods = 1,    // VM methods may have been freed: empty the cache
   kNotRecorded = 2,      // filtered out, ended, or disarmed: count and return
-  kRareWork = 1u << 24,  // the owner is in RareWork; in a byte that no other thread writes
+  kPaused = 4,           // the session is paused (gate/gate.h): return
+  kResume = 8,           // it is no longer paused
+  kOutside = 1u << 16,   // the timeline is outside of the gates; in a byte of the owner's own
+  kRareWork = 1u << 24,  // the owner is in RareWork; in another byte of its own
 };
 
 // The position at which the next event is recorded.
@@ -80,6 +89,8 @@ struct Timeline {
   uint32_t chunk_size = 0;
   uint32_t overflow = 0;  // index of the node that is used when no other is left
   bool folded = false;    // whether the second tree has begun: FoldIfDue (tree.h)
+  bool outside = false;   // of the methods to which the recording is limited (gate/gate.h)
+  uint32_t run = 0;       // Gate::run, as of which the frames are valid
   // The block of the trace that is being written, and the ring of this timeline's blocks (wrap).
   profile::TraceBlock* block = nullptr;
   uint64_t trace_sequence = 0;
@@ -88,6 +99,8 @@ struct Timeline {
   uint32_t ring_used = 0;
   uint32_t ring_capacity = 0;
   uint32_t ring_at = 0;
+  uint64_t overwritten_sequence = 0;  // of the latest block that was overwritten
+  OpenCalls* open_calls = nullptr;    // of methods that are watched for slow calls; null if none
   // The calls that are being timed, outermost first, and what to add to the thread's progress.
   WatchedCall* watched = nullptr;
   uint32_t watched_depth = 0;
@@ -184,10 +197,7 @@ struct alignas(64) Thread {
 
   // Stores the cursor in the current timeline, before another one becomes current.
   void SaveCursor() { timeline.cursor = cursor; }
-  void MakeCurrent(const Timeline& next) {
-    timeline = next;
-    cursor = next.cursor;
-  }
+  inline void MakeCurrent(const Timeline& next);
 };
 static_assert(offsetof(Thread, page_lock) == 64 && offsetof(Thread, session) == 128,
               "the fast path touches two cache lines");
@@ -200,6 +210,27 @@ static_assert(offsetof(Thread, page_lock) == 64 && offsetof(Thread, session) == 
 #else
   return thread.attention;
 #endif
+}
+
+// Sets or clears a bit of `attention` that has a byte of its own. Only the owner may call it. It is
+// a plain store of the byte, so that no bit which another thread sets at the same time is lost. A
+// signal handler sees what was done before.
+template <Attention kBit>
+[[gnu::always_inline]] inline void SetOwnAttention(Thread& thread, bool on) {
+  static_assert(std::endian::native == std::endian::little &&
+                (kBit == kOutside || kBit == kRareWork));
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  __atomic_store_n(
+      reinterpret_cast<uint8_t*>(&thread.attention) + std::countr_zero(uint32_t{kBit}) / 8,
+      uint8_t{on}, __ATOMIC_RELAXED);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+inline void SetOutside(Thread& thread, bool on) { SetOwnAttention<kOutside>(thread, on); }
+
+inline void Thread::MakeCurrent(const Timeline& next) {
+  timeline = next;
+  cursor = next.cursor;
+  SetOutside(*this, next.outside);
 }
 
 // The calling thread's state, which is null until its first event. With initial-exec it takes one

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/mapped_memory.h"
+#include "jprof/engine/slow/slow_calls.h"
 #include "jprof/engine/watched/watched_calls.h"
 
 namespace jprof::engine {
@@ -42,11 +43,12 @@ void SetFrames(Timeline& timeline, Frame* frames, size_t count) {
 }
 
 // Frees the parts of a timeline that are outside its first mapping: its ring of trace blocks, its
-// watched calls, and frames that GrowFrames has allocated. `first` points to the frames inside that
-// mapping. Requires that the timeline's cursor is saved.
+// watched and open calls, and frames that GrowFrames has allocated. `first` points to the frames
+// inside that mapping. Requires that the timeline's cursor is saved.
 void FreePartsOf(const Timeline& timeline, const Frame* first) {
   UnmapArray(timeline.ring, timeline.ring_capacity);
   UnmapArray(timeline.watched, timeline.watched_capacity);
+  FreeOpenCalls(timeline);
   if (timeline.frames != first)
     UnmapArray(timeline.frames, timeline.cursor.limit - timeline.frames);
 }

@@ -73,6 +73,9 @@ void ThreadRegistry::List(Thread& thread, Thread** slot) {
   const Guard guard;
   if (thread.timeline.record != nullptr && thread.timeline.record->root != 0) {
     threads_.push_back(thread);
+    SetOutside(thread, thread.timeline.outside);
+    if (session_.gate().paused())
+      __atomic_fetch_or(&thread.attention, uint32_t{kPaused}, __ATOMIC_SEQ_CST);
   } else {
     thread.attention = kNotRecorded;
     thread.next_gone = std::exchange(failed_, &thread);
@@ -247,11 +250,10 @@ Thread* ThreadRegistry::Next(Thread* after, const Hold& hold) {
   return at->gone ? nullptr : &*at;
 }
 
-void ThreadRegistry::ForgetMethods() {
+void ThreadRegistry::Request(uint32_t attention) {
   const RareWork work;
   const Guard guard;
-  for (Thread& thread : threads_)
-    __atomic_fetch_or(&thread.attention, uint32_t{kForgetMethods}, __ATOMIC_ACQ_REL);
+  for (Thread& thread : threads_) __atomic_fetch_or(&thread.attention, attention, __ATOMIC_SEQ_CST);
 }
 
 }  // namespace jprof::engine

@@ -48,7 +48,9 @@ class ThreadRegistry {
 
   // Makes every thread empty its cache before its next event, because VM methods may have been
   // freed or replaced.
-  void ForgetMethods();
+  void ForgetMethods() { Request(kForgetMethods); }
+  // Sets bits of `attention` of all threads.
+  void Request(uint32_t attention);
 
   // Keeps the memory of all threads while it exists. The last one frees the threads that
   // ended meanwhile.

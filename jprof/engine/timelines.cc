@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "common/uninterrupted_lock.h"
+#include "jprof/engine/gate/gated_events.h"
 #include "jprof/engine/rare_work.h"
+#include "jprof/engine/slow/slow_calls.h"
 #include "jprof/engine/thread_memory.h"
 #include "jprof/engine/thread_registry.h"
 #include "jprof/engine/tree.h"
@@ -52,6 +54,7 @@ bool Timelines::Open(Timeline& timeline, uint32_t flags) {
     return false;
   }
   *timeline.cursor.top++ = {0, kNoHealing, writer_.nodes() + root};
+  timeline.outside = static_cast<bool>(options_.gates);
   timeline.record->root = root;
   timeline.record->flags = flags;
   timeline.record->start_ticks = ptm::ReadTsc();
@@ -74,11 +77,14 @@ void Timelines::Switch(Thread& thread, uint64_t continuation, uint64_t vm_thread
 }
 
 void Timelines::SwitchToVirtualThread(Thread& thread, uint64_t identity) {
+  if ((AttentionOf(thread) & (kOutside | kPaused)) != 0)
+    DropInterval(thread);
+  else if (options_.clock)
+    AttributeTime(thread);
   SwitchTo(thread, identity, identity);
 }
 
 void Timelines::SwitchTo(Thread& thread, uint64_t continuation, uint64_t identity) {
-  if (options_.clock) AttributeTime(thread);
   PauseProgress(thread);
   thread.SaveCursor();
   Unmount(thread);
@@ -111,6 +117,7 @@ void Timelines::Mount(Thread& thread, uint64_t identity) {
   // The frames may have another position on this stack than before unmounting.
   for (Frame* frame = timeline->frames; frame != timeline->cursor.top; ++frame)
     frame->sp = kNoHealing;
+  ForgetStackPointers(*timeline);
   thread.mounted = timeline;
   thread.MakeCurrent(*timeline);
 }
@@ -148,7 +155,8 @@ Timeline* Timelines::TakeUnopened() {
 }
 
 void Timelines::Park(Timeline& timeline, uint64_t virtual_thread) {
-  const bool ended = timeline.cursor.top == timeline.frames + 1;
+  // A trace has no frames: only open calls show that the virtual thread goes on.
+  const bool ended = timeline.cursor.top == timeline.frames + 1 && !HasOpenCalls(timeline);
   timeline.virtual_thread = virtual_thread;
   const Guard guard(*this);
   Push(ended ? free_ : parked_[virtual_thread % kParkedBuckets], timeline);

@@ -26,10 +26,12 @@ class Timelines {
   bool OpenRow(const char* name, uint32_t flags, Timeline& timeline);
 
   // Switches to the timeline of the mounted virtual thread. `continuation` is the VM's mark of it,
-  // or 0 if none is mounted.
+  // or 0 if none is mounted. Requires that the time up to Thread::last is all that the current
+  // timeline gets.
   void Switch(Thread& thread, uint64_t continuation, uint64_t vm_thread);
   // Switches to the timeline of a virtual thread whose identity the caller knows, or back to the
-  // thread's own if `identity` is 0. The virtual thread must not be the current one.
+  // thread's own if `identity` is 0. The virtual thread must not be the current one. The current
+  // timeline gets the time up to here, unless the thread was dispatched meanwhile.
   void SwitchToVirtualThread(Thread& thread, uint64_t identity);
 
   // Frees the timelines of virtual threads that are not mounted. Requires that no thread uses this

@@ -1,6 +1,7 @@
 #include "jprof/engine/trace_blocks.h"
 
 #include <algorithm>
+#include <span>
 
 #include "common/mapped_memory.h"
 
@@ -32,7 +33,7 @@ bool MakeRing(Timeline& timeline, uint32_t capacity) {
 
 bool TraceBlocks::Start() {
   const bool compressed = options_.files.trace && options_.trace_keep == TraceKeep::kContinuous;
-  return !compressed || drain_.Start(&writer_);
+  return !compressed || drain_.Start(&writer_, {options_.trace_rotate_ns, options_.trace_files});
 }
 
 bool TraceBlocks::Next(Thread& thread) {
@@ -68,7 +69,32 @@ TraceBlock* TraceBlocks::NewOrOldest(Timeline& timeline) {
   TraceBlock* const oldest = timeline.ring[timeline.ring_at];
   timeline.ring_at = (timeline.ring_at + 1) % timeline.ring_used;
   timeline.record->trace_overwritten += oldest->events;
+  timeline.overwritten_sequence = oldest->sequence;
   return oldest;
+}
+
+uint32_t TraceBlocks::InRing(const Thread& thread, uint64_t first_sequence) const {
+  const Timeline& timeline = thread.timeline;
+  const std::span ring(timeline.ring, timeline.ring_used);
+  return static_cast<uint32_t>(std::ranges::count_if(
+      ring, [&](const TraceBlock* block) { return block->sequence >= first_sequence; }));
+}
+
+bool TraceBlocks::Keep(Thread& thread, uint64_t first_sequence) {
+  TraceBlock* const next = writer_.AllocateTraceBlock();
+  if (next == nullptr) return false;
+  Timeline& timeline = thread.timeline;
+  // The oldest block comes first, and the kept ones are the last of the ring.
+  const std::span ring(timeline.ring, timeline.ring_used);
+  std::ranges::rotate(ring, ring.begin() + timeline.ring_at);
+  timeline.ring_at = 0;
+  const uint32_t kept = InRing(thread, first_sequence);
+  for (TraceBlock* const block : ring.last(kept))
+    __atomic_store_n(&block->kept, profile::kKeptBlock, __ATOMIC_RELEASE);
+  timeline.ring_used -= kept;
+  timeline.ring[timeline.ring_used++] = next;
+  BeginBlock(thread, next, writer_.IndexOf(timeline.record));
+  return true;
 }
 
 // Hands the thread's full block to the background thread, and returns an empty one.

@@ -13,7 +13,7 @@
 
 #include "jprof/engine/session_options.h"
 #include "jprof/engine/thread.h"
-#include "jprof/engine/trace_drain.h"
+#include "jprof/engine/trace/trace_drain.h"
 #include "profile/files/writer.h"
 
 namespace jprof::engine {
@@ -28,6 +28,13 @@ class TraceBlocks {
   bool Start();
   // Gives the thread its next block. Returns false if there is none.
   bool Next(Thread& thread);
+  // Returns how many blocks the ring of the current timeline has from the one with this sequence
+  // on, including the current one.
+  uint32_t InRing(const Thread& thread, uint64_t first_sequence) const;
+  // Marks these blocks as kept and takes them out of the ring, which grows again by new ones. The
+  // thread has another current block afterwards. Returns false, and keeps none, if there is no
+  // space for that. Requires kWrap, and a current block.
+  bool Keep(Thread& thread, uint64_t first_sequence);
   // Completes the last block of a thread that ends.
   void End(Thread& thread);
   // Ends the background thread, if there is one.

@@ -27,10 +27,10 @@ void NoLabel(std::string_view) {}
 
 Handlers HandlersFor(engine::RecordingKind kind, bool train) {
   return engine::Visit(kind, train, []<class R>() -> Handlers {
-    return {OnEntry<R>, OnExit<R>, engine::SetLabel<R>};
+    return {OnEntry<R>, OnExit<R>, engine::SetLabel<R>, engine::Mark<R>};
   });
 }
 
-Handlers InertHandlers() { return {Nothing, Nothing, NoLabel}; }
+Handlers InertHandlers() { return {Nothing, Nothing, NoLabel, NoLabel}; }
 
 }  // namespace jprof::hookit

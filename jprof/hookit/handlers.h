@@ -14,6 +14,7 @@ struct Handlers {
   Handler enter = nullptr;
   Handler leave = nullptr;
   engine::LabelFunction label = nullptr;  // sets the label that the program gives
+  engine::LabelFunction mark = nullptr;   // marks the calling context
 };
 
 // Returns the handlers that record into the engine's session. `train` is as for engine::Visit.

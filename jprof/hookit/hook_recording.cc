@@ -40,7 +40,7 @@ void StartOnce();
 void FirstEnter(void* function, void* call_site);
 void FirstLeave(void* function, void* call_site);
 void NoFunctionYet(std::string_view) {}  // a label is a node below a function
-constexpr Handlers kFirst = {FirstEnter, FirstLeave, NoFunctionYet};
+constexpr Handlers kFirst = {FirstEnter, FirstLeave, NoFunctionYet, NoFunctionYet};
 
 enum class State { kNotStarted, kStarting, kStarted };
 
@@ -69,6 +69,7 @@ FunctionSource& Functions() {
 
 void Use(const Handlers& handlers) {
   __atomic_store_n(&current_handlers.label, handlers.label, __ATOMIC_RELEASE);
+  __atomic_store_n(&current_handlers.mark, handlers.mark, __ATOMIC_RELEASE);
   __atomic_store_n(&current_handlers.leave, handlers.leave, __ATOMIC_RELEASE);
   __atomic_store_n(&current_handlers.enter, handlers.enter, __ATOMIC_RELEASE);
 }
@@ -251,6 +252,12 @@ void Join(engine::Session& session, engine::RecordingKind kind, bool train) {
 bool Expected() { return expected; }
 
 const OwnRecording& Own() { return own; }
+
+engine::Session* BegunSession() {
+  if (starting) return nullptr;
+  if (expected && state == State::kNotStarted) StartAtEvent();
+  return SessionHere();
+}
 
 void AwaitTracer() {
   jprof_thread_instructions_offset = ptm::ThreadInstructionsOffset();

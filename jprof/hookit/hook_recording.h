@@ -29,6 +29,9 @@ struct OwnRecording {
   const char* directory = nullptr;
 };
 const OwnRecording& Own();
+// Returns the session that records the functions of this process, or null. If this process is to
+// record them, their recording begins.
+engine::Session* BegunSession();
 
 // Lets a tracer that counts the instructions of this process begin here, if there is one. Call this
 // when a recording has begun.

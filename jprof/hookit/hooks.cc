@@ -22,6 +22,7 @@
 #include "jprof/hookit/hook_recording.h"
 #include "jprof/hookit/jump_target.h"
 #include "jprof/hookit/next_function.h"
+#include "jprof/hookit/program_commands.h"
 
 #define JPROF_EXPORTED extern "C" [[gnu::visibility("default")]]
 
@@ -74,6 +75,12 @@ JPROF_EXPORTED void __cyg_profile_func_exit(void* function, void* call_site) {
 JPROF_EXPORTED void jprof_label_set(const char* text) {
   const std::string_view label = text != nullptr ? std::string_view(text) : std::string_view();
   __atomic_load_n(&hookit::current_handlers.label, __ATOMIC_ACQUIRE)(label);
+}
+
+JPROF_EXPORTED void jprof_recording_start() { hookit::StartRecording(); }
+JPROF_EXPORTED void jprof_recording_stop() { hookit::StopRecording(); }
+JPROF_EXPORTED void jprof_recording_mark(const char* text) {
+  if (text != nullptr) hookit::Mark(text);
 }
 
 JPROF_EXPORTED void longjmp(__jmp_buf_tag* target, int value) noexcept {

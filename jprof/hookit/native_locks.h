@@ -14,6 +14,7 @@
 #include "jprof/engine/session.h"
 #include "jprof/hookit/lock_calls.h"
 #include "jprof/setup/lock_edges.h"
+#include "profile/files/lock_edge.h"
 
 namespace jprof::hookit {
 

@@ -11,6 +11,8 @@ CounterChoice ChooseCounter(const options::AgentOptions& options, int java_versi
   if (options.keep_intrinsics) return {kProbe, "KEEP_INTRINSICS is about probes"};
   if (options.hooks == options::Hooks::kYes)
     return {kProbe, "HOOKS records functions of C and C++ as well"};
+  if (!options.within.Empty()) return {kProbe, "WITHIN needs probes"};
+  if (!options.start && options.triggers.empty()) return {kProbe, "NOSTART needs probes"};
   if (options.removed) return {kWoven, "REMOVED compares with what the bytecode asks for"};
   if (!options.label_from.empty()) return {kWoven, "LABEL_FROM changes the methods that it names"};
   if (options.train) return {kProbe, "TRAIN measures probes"};

@@ -9,6 +9,7 @@
 
 #include "common/sleep_lock.h"
 #include "profile/files/layout.h"
+#include "profile/files/lock_edge.h"
 #include "profile/files/writer.h"
 
 namespace jprof::setup {

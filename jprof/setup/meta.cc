@@ -25,6 +25,13 @@ std::string TextOf(const options::FilterItem& item) {
   return (item.include ? '+' : '-') + item.text + (item.prefix ? "*" : "");
 }
 
+// Returns the patterns as they are typed, "com.acme,-com.acme.Log".
+std::string TypedText(const options::Filter& filter) {
+  std::string text;
+  for (const options::FilterItem& item : filter.items)
+    text += (text.empty() ? "" : ",") + TextOf(item).substr(item.include ? 1 : 0);
+  return text;
+}
 std::string TextOf(const options::Filter& filter) {
   std::string text;
   for (const options::FilterItem& item : filter.items) text += TextOf(item);
@@ -111,8 +118,13 @@ profile::RecordingOptions RecordingOptionsOf(const options::AgentOptions& option
           .focus = TextOf(options.focus),
           .label_from = fmt::format("{}", fmt::join(options.label_from, "+")),
           .distribution = ItemTexts(options.distribution),
+          .within = TypedText(options.within),
+          .after = options.after,
+          .begins_paused = !options.start,
+          .slow = options.slow,
           .trace_mode = TraceModeName(options.trace_mode),
           .trace_memory = options.trace_memory,
+          .slow_memory = options.slow.empty() ? 0 : options.slow_memory,
           .train = options.train,
           .timer = TimerName(options.timer),
           .timer_reason = options.timer_reason,

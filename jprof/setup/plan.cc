@@ -4,6 +4,7 @@
 
 #include "jprof/engine/woven.h"
 #include "options/late_calls.h"
+#include "options/slow_methods.h"
 #include "profile/files/lock_metrics.h"
 #include "profile/files/object_metrics.h"
 
@@ -55,6 +56,29 @@ engine::MethodTable::Watch WatchOf(const options::Filter& filter) {
   return [filter](std::string_view class_name, std::string_view name) -> uint64_t {
     if (!filter.AcceptsMethod(class_name, name)) return 0;
     return filter.ItemsOfMethod(class_name, name);
+  };
+}
+
+// Makes the trace keep what SLOW asks for. Requires that its items can be parsed.
+void KeepSlowCalls(const options::AgentOptions& options, engine::SessionOptions& session) {
+  if (options.slow.empty()) return;
+  std::vector<options::Filter> filters;
+  for (const std::string& text : options.slow) {
+    auto methods = options::ParseSlowMethods(text);
+    if (!methods) continue;
+    session.slow_ns.push_back(methods->ns);
+    filters.push_back(std::move(methods->filter));
+  }
+  session.files.slow_calls = true;
+  session.slow_memory = options.slow_memory;
+  session.trace_keep = engine::TraceKeep::kWrap;
+  session.watch = [filters = std::move(filters)](std::string_view class_name,
+                                                 std::string_view name) {
+    uint64_t items = 0;
+    for (size_t i = 0; i < filters.size(); ++i) {
+      if (filters[i].AcceptsMethod(class_name, name)) items |= uint64_t{1} << i;
+    }
+    return items;
   };
 }
 
@@ -125,7 +149,16 @@ Result<Plan> MakePlan(const options::AgentOptions& options, bool has_vm) {
     return WrongUse(
         "calls of C and C++ functions cannot be timed one by one, because their names are known "
         "only when a report is printed: remove --distribution (DISTRIBUTION)");
+  if (!has_vm && !options.within.Empty())
+    return WrongUse(
+        "the recording of C and C++ functions cannot be limited to some of them, because their "
+        "names are known only when a report is printed: remove --within (WITHIN), and call "
+        "jprof_recording_start() and jprof_recording_stop() instead");
   const bool native_locks = options.mode == options::Mode::kLocks && !has_vm;
+  if (!has_vm && !options.slow.empty())
+    return WrongUse(
+        "slow calls of C and C++ functions cannot be kept, because their names are known only when "
+        "a report is printed: remove --slow (SLOW), or use --mode wrap");
   plan.source = native_locks ? Source::kProbe : SourceOf(options);
   ChooseParts(options, plan);
   plan.kind = options.mode == options::Mode::kTrace ? engine::RecordingKind::kTimeTrace
@@ -152,10 +185,16 @@ Result<Plan> MakePlan(const options::AgentOptions& options, bool has_vm) {
   }
   session.files.distributions = !options.distribution.Empty();
   if (session.files.distributions) session.watch = WatchOf(options.distribution);
+  if (!options.within.Empty()) session.gates = WatchOf(options.within);
+  session.gate_after = options.after;
+  session.begins_paused = !options.start && !plan.sampling;
   session.fold_recursion = options.fold_recursion;
   session.call_sites = options.call_sites;
   session.trace_keep = TraceKeepOf(options.trace_mode);
   session.trace_memory = options.trace_memory;
+  KeepSlowCalls(options, session);
+  session.trace_rotate_ns = options.rotate * 1'000'000'000;
+  session.trace_files = options.keep;
   if (!options.threads.Empty()) {
     session.thread_filter = [filter = options.threads](std::string_view name) {
       return filter.AcceptsThread(name);

@@ -82,7 +82,7 @@ Result<void> AddCounted(Combined& combined, CombinedTreeBuilder& builder, Combin
   Result<Forest> forest = Load(source, time);
   if (!forest) return std::unexpected(forest.error());
   if (forest->calls == 0)
-    return WrongUse("{} has no calls; record it with jprof calltree{}", source.reader.directory(),
+    return WrongUse("{} has no calls; record it with jprof calltree{}", source.reader.shown(),
                     DamageOf(source));
   view.counted = SummaryOf(source, combined.meta.runs.front(), kNoMetric);
   view.counted.calls = forest->calls;
@@ -98,8 +98,8 @@ Result<void> AddSampled(Combined& combined, size_t run, CombinedTreeBuilder& bui
   const std::vector<profile::Metric>& metrics = source.reader.meta().metrics;
   const size_t metric = Find(metrics, &profile::Metric::is_cpu_samples);
   if (metric == kNoMetric) {
-    return WrongUse("{} has no samples by time; record it with jprof scs{}",
-                    source.reader.directory(), DamageOf(source));
+    return WrongUse("{} has no samples by time; record it with jprof scs{}", source.reader.shown(),
+                    DamageOf(source));
   }
   const auto period = static_cast<double>(metrics[metric].period.value);
   Result<Forest> forest = Load(source, metric);

@@ -94,11 +94,10 @@ Result<CountedTime> TimeOf(const Source& counted) {
   const auto found = std::ranges::find_if(metrics, &profile::Metric::is_time);
   if (found == metrics.end()) {
     return WrongUse("{} has no times to refit: record them with jprof callflow",
-                    counted.reader.directory());
+                    counted.reader.shown());
   }
   if (!counted.table)
-    return Fail("{} has no calibration table: {}", counted.reader.directory(),
-                counted.uncalibrated);
+    return Fail("{} has no calibration table: {}", counted.reader.shown(), counted.uncalibrated);
   const calibrate::Metric* table = counted.table->Find(found->name);
   if (table == nullptr)
     return Fail("{} has no overheads for {}: run jprof calibrate", counted.table_from, found->name);
@@ -121,7 +120,9 @@ Result<void> AddCounted(Source& counted, const CountedTime& time, MethodTable& t
       tree->parent,
       tree->superseded,
       letters,
-      {reinterpret_cast<const std::array<uint32_t, 4>*>(tree->counts.data()), tree->counts.size()}};
+      {reinterpret_cast<const std::array<uint32_t, 4>*>(tree->counts.data()), tree->counts.size()},
+      {},
+      !counted.reader.meta().options.within.empty()};
   calibrate::ForEachInterval(counts, [&](uint32_t node, const Key& key, double events) {
     if (methods[node] != MethodTable::kOutside)
       table.methods()[methods[node]].events[key] += events;
@@ -135,7 +136,7 @@ Result<size_t> CpuSamplesOf(const Source& sampled) {
   const auto found = std::ranges::find_if(metrics, &profile::Metric::is_cpu_samples);
   if (found != metrics.end()) return static_cast<size_t>(found - metrics.begin());
   return WrongUse("{} has no samples of CPU time: record it with jprof scs",
-                  sampled.reader.directory());
+                  sampled.reader.shown());
 }
 
 // Adds a sampled run, whose share in the mean of all runs is `share`. Returns what one sample adds
@@ -278,7 +279,7 @@ Result<Refitting> RefitToSamples(Source& counted, std::span<Source> sampled) {
   SumUp(table.methods(), *time->table, refitting);
   if (refitting.samples == 0) {
     return WrongUse("{} and {} have no sampled method in common: are they of the same program?",
-                    counted.reader.directory(), sampled[0].reader.directory());
+                    counted.reader.shown(), sampled[0].reader.shown());
   }
   const auto fitted = calibrate::Refit(PriorsOf(refitting, counted.reader.meta().clock.read_ticks),
                                        ObservationsOf(table.methods(), refitting, one_sample));

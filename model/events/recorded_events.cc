@@ -41,7 +41,7 @@ void AddProfile(const fs::path& directory, EventRecording& recording) {
 void AddDamages(Source& source, std::vector<std::string>& damages) {
   const profile::Reader& reader = source.reader;
   const auto add = [&](std::string_view what) {
-    damages.push_back(fmt::format("{}: {}", reader.directory(), what));
+    damages.push_back(fmt::format("{}: {}", reader.shown(), what));
   };
   for (const std::string& line : reader.damages().Lines()) add(line);
   const uint64_t nodes = source.reader.OpenFile(profile::kNodesFile).size() / sizeof(profile::Node);

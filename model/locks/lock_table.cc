@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/locks/lock_cycles.h"
+#include "profile/files/lock_edge.h"
 #include "profile/files/lock_metrics.h"
 
 namespace jprof::model {
@@ -228,7 +229,7 @@ Result<LockTable> LoadLocks(Source& source) {
   const profile::Meta& meta = source.reader.meta();
   if (!meta.is(Mode::kLocks)) {
     return WrongUse("{}: a profile of mode {} has no locks; record them with `jprof locks`",
-                    source.reader.directory(), meta.mode.empty() ? "(unknown)" : meta.mode);
+                    source.reader.shown(), meta.mode.empty() ? "(unknown)" : meta.mode);
   }
   auto tree = source.reader.ReadTree();
   if (!tree) return std::unexpected(tree.error());

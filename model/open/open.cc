@@ -94,7 +94,7 @@ bool IsTraceOfEvents(const Input& input) {
 }
 
 std::unexpected<Error> Lacks(const Input& input, std::string_view what) {
-  return WrongUse("{} is {}, which has no {}", profile::CleanText(DirectoryOf(input)),
+  return WrongUse("{} is {}, which has no {}", profile::CleanText(ShownNameOf(input)),
                   NameOf(KindOf(input)), what);
 }
 
@@ -221,6 +221,11 @@ Result<Scale> OpenScale(const std::string& directory, const TableChoice& choice)
     scale.runs.push_back(*std::move(runs));
   }
   return scale;
+}
+
+std::string_view ShownNameOf(const Input& input) {
+  const auto* source = std::get_if<Source>(&input);
+  return source != nullptr ? source->reader.shown() : DirectoryOf(input);
 }
 
 bool HasEvents(const Input& input) { return HasKernelEvents(std::string(DirectoryOf(input))); }

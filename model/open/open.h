@@ -37,6 +37,8 @@ std::string_view NameOf(InputKind kind);
 
 inline InputKind KindOf(const Input& input) { return static_cast<InputKind>(input.index()); }
 std::string_view DirectoryOf(const Input& input);
+// Returns what the directory is called in what is printed (profile/read/shown_name.h).
+std::string_view ShownNameOf(const Input& input);
 
 // States which calibration table to use. Without a file, the profile's own table is used, else the
 // user's table that fits, else none.

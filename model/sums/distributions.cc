@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <unordered_map>
 
 namespace jprof::model {
@@ -104,10 +105,14 @@ CallTimes TimeHistogram::All() const {
 
 CallTime TimeHistogram::Quantile(double q) const {
   const auto calls = static_cast<double>(All().calls);
+  if (buckets.empty()) return {};
   const double rank = std::clamp(std::ceil(q * calls), 1.0, calls);
+  // What is subtracted differs from bucket to bucket, so their order need not be that of times.
+  std::vector<Bucket> ascending = buckets;
+  std::ranges::stable_sort(ascending, {}, [](const Bucket& one) { return one.calls.mean(); });
   double before = 0;
-  auto bucket = buckets.begin();
-  while (bucket + 1 != buckets.end() && before + static_cast<double>(bucket->calls.calls) < rank)
+  auto bucket = ascending.begin();
+  while (bucket + 1 != ascending.end() && before + static_cast<double>(bucket->calls.calls) < rank)
     before += static_cast<double>((bucket++)->calls.calls);
   const CallTimes& of = bucket->calls;
   double measured = of.mean_measured();
@@ -122,6 +127,27 @@ CallTime TimeHistogram::Quantile(double q) const {
   const double least = shortest.mean(), most = longest.mean();
   const double time = std::clamp(measured - removed, std::min(least, most), most);
   return {time, std::max(measured, time)};
+}
+
+CallSummary TimeHistogram::Summary() const {
+  const CallTimes all = All();
+  CallSummary summary = {.least = Shortest(),
+                         .p50 = Quantile(0.5),
+                         .p90 = Quantile(0.9),
+                         .p99 = Quantile(0.99),
+                         .longest = Longest(),
+                         .mean = {all.mean(), all.mean_measured()}};
+  CallTime* const ascending[] = {&summary.least, &summary.p50, &summary.p90, &summary.p99,
+                                 &summary.longest};
+  constexpr size_t kTimes = std::size(ascending);
+  for (size_t i = 1; i < kTimes; ++i)
+    ascending[i]->time = std::max(ascending[i]->time, ascending[i - 1]->time);
+  for (size_t i = kTimes - 1; i-- > 0;) {
+    const CallTime& longer = *ascending[i + 1];
+    ascending[i]->most = std::min(ascending[i]->most, longer.vague ? longer.most : longer.time);
+    ascending[i]->most = std::max(ascending[i]->most, ascending[i]->time);
+  }
+  return summary;
 }
 
 TimeHistogram& TimeHistogram::operator+=(const TimeHistogram& other) {

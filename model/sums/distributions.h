@@ -34,11 +34,21 @@ struct CallTimes {
 
 // A time of which a known number of calls took no more, and how far it can be trusted.
 struct CallTime {
-  double time = 0;      // corrected
-  double measured = 0;  // with the profiler's share, which is the most that it can be
-  // Returns whether more than half of the measured time is the profiler's. The corrected time is
-  // then no more than a guess.
-  bool is_vague() const { return 2 * time < measured; }
+  double time = 0;     // corrected
+  bool vague = false;  // more than half of what was measured is the profiler's: `time` is a guess
+  double most = 0;     // what it can be at most, which is said in place of a guess
+
+  CallTime() = default;
+  // With the profiler's share a time is what was measured, which it can be at most.
+  CallTime(double corrected, double measured)
+      : time(corrected), vague(2 * corrected < measured), most(measured) {}
+};
+
+// What is said of the calls of a histogram. The times from the least to the longest ascend, and no
+// `most` is above that of a longer one, or above the longer one if that is no guess.
+struct CallSummary {
+  CallTime least, p50, p90, p99, longest;
+  CallTime mean;
 };
 
 // The calls of contexts by one clock.
@@ -54,12 +64,14 @@ struct TimeHistogram {
   double tick = 1;  // in ns
 
   CallTimes All() const;
-  // Returns the time that a share `q` of the calls, from 0 to 1, did not exceed. It is known to the
-  // width of a bucket, which is a quarter of its least time as measured, and interpolated in it. It
-  // is known exactly if the call is the only one of its bucket. Requires calls.
+  // Returns the time that a share `q` of the calls, from 0 to 1, did not exceed: the buckets are in
+  // the order of their corrected means. It is known to the width of a bucket, which is a quarter of
+  // its least time as measured, and interpolated in it. It is known exactly if the call is the only
+  // one of its bucket. Returns 0 without calls.
   CallTime Quantile(double q) const;
   CallTime Shortest() const { return {shortest.mean(), shortest.mean_measured()}; }
   CallTime Longest() const { return {longest.mean(), longest.mean_measured()}; }
+  CallSummary Summary() const;
 
   TimeHistogram& operator+=(const TimeHistogram& other);
 };

@@ -4,7 +4,8 @@
 #include <unordered_map>
 
 #include "model/sums/flat.h"
-#include "profile/series/series.h"
+#include "profile/files/file_list.h"
+#include "profile/series/series_cursor.h"
 
 namespace jprof::model {
 namespace {
@@ -29,6 +30,12 @@ class SeriesSums {
     if (!forest->metrics.empty()) AddTotals(forest->metrics.front());
     table_.names = std::move(forest->names);
     return {};
+  }
+
+  // Returns how much memory the table needs when it is complete.
+  uint64_t bytes() const {
+    return table_.methods.size() *
+           (sizeof(MethodOverTime) + columns_ * (sizeof(uint64_t) + sizeof(double)));
   }
 
   SeriesTable Take() {
@@ -79,7 +86,7 @@ Result<SeriesTable> LoadSeriesTable(const Source& source, const ForestOptions& o
   const auto series = profile::Series::Open(source.reader);
   if (!series) return std::unexpected(series.error());
   if (series->intervals().empty())
-    return WrongUse("{}: its series has no snapshot that can be read", source.reader.directory());
+    return WrongUse("{}: its series has no snapshot that can be read", source.reader.shown());
   const profile::Window* const window = source.reader.window();
   const size_t first = window != nullptr ? window->first : 0;
   const size_t last = window != nullptr ? window->last : series->intervals().size();
@@ -89,11 +96,15 @@ Result<SeriesTable> LoadSeriesTable(const Source& source, const ForestOptions& o
   loaded.pools = false;
   const auto& metrics = source.reader.meta().metrics;
   if (loaded.metric.empty() && !metrics.empty()) loaded.metric = metrics.front().name;
+  const uint64_t memory = profile::ReadingMemory();
+  auto cursor = profile::SeriesCursor::Open(*series, first, memory);
+  if (!cursor) return std::unexpected(cursor.error());
   SeriesSums sums(source, loaded, (last - first + step - 1) / step);
   for (size_t i = first; i < last; i += step) {
-    auto part = series->Load(i, std::min(i + step, last));
+    auto part = cursor->Next(std::min(i + step, last));
     if (!part) return std::unexpected(part.error());
     if (auto added = sums.Add(*std::move(part)); !added) return std::unexpected(added.error());
+    if (sums.bytes() > memory) return profile::NotEnoughMemory(profile::kSeriesFile, memory);
   }
   SeriesTable& table = sums.table();
   table.begin = first == 0 ? 0 : static_cast<double>(series->intervals()[first - 1].end_ns) / 1e9;

@@ -177,7 +177,7 @@ Result<std::unique_ptr<Timeline>> OpenTimeline(Source& source) {
     return WrongUse(
         "{}: its trace has no times, so there are no points in time; record one with: jprof trace "
         "--metrics time -- CMD...",
-        source.reader.directory());
+        source.reader.shown());
   }
   if (const auto checked = profile::CheckTrace(source.reader); !checked)
     return std::unexpected(checked.error());

@@ -232,7 +232,7 @@ class ForestContexts {
         how.push_back(CorrectionNote(metric.info.name, metric.calibrated, source_));
     }
     AddNotesBelow0(tree_, how);
-    if (forest_.rows.open_frames > 0 && source_.reader.window() == nullptr)
+    if (forest_.rows.open_frames > 0 && !source_.reader.is_part())
       how.push_back(fmt::format("open: {} calls had not returned", forest_.rows.open_frames));
     tree_.run.notes.insert(tree_.run.notes.begin(), how.begin(), how.end());
   }

@@ -50,9 +50,9 @@ Result<std::vector<size_t>> ChosenMetrics(const Source& source, const std::strin
   }
   if (wanted.empty() || !chosen.empty()) return chosen;
   if (names.empty())
-    return WrongUse("{} has no metric '{}': it has none", source.reader.directory(), wanted);
+    return WrongUse("{} has no metric '{}': it has none", source.reader.shown(), wanted);
   const auto nearest = Nearest(wanted, names);
-  return WrongUse("{} has no metric '{}'{}; it has: {}", source.reader.directory(), wanted,
+  return WrongUse("{} has no metric '{}'{}; it has: {}", source.reader.shown(), wanted,
                   nearest ? fmt::format(": did you mean '{}'?", *nearest) : "",
                   fmt::join(names, ", "));
 }
@@ -84,7 +84,8 @@ std::vector<calibrate::Correction> CorrectAll(const Source& source, const profil
       tree.superseded,
       letters,
       {reinterpret_cast<const std::array<uint32_t, 4>*>(tree.counts.data()), tree.counts.size()},
-      kept};
+      kept,
+      !source.reader.meta().options.within.empty()};
   for (size_t m = 0; m < metrics.size(); ++m) {
     const calibrate::Metric* metric = source.table->Find(metrics[m].calibrated_as());
     if (metric == nullptr || !metrics[m].is_disturbed()) continue;
@@ -164,7 +165,7 @@ std::unexpected<Error> LacksSites(const Source& source) {
   return WrongUse(
       "{} was recorded without call sites; record it with: jprof calltree --call-sites, or with "
       "jprof scs",
-      source.reader.directory());
+      source.reader.shown());
 }
 
 // Reads the tree of the file with the values of the chosen metrics only.
@@ -174,7 +175,7 @@ Result<profile::CallTree> ReadTree(Source& source, const std::vector<size_t>& ch
   Result<profile::CallTree> tree = source.reader.ReadTree(
       profile::ReadingMemory(), call_sites ? profile::Sites::kApart : profile::Sites::kFolded);
   if (!tree) return tree;
-  const std::string& directory = source.reader.directory();
+  const std::string& directory = source.reader.shown();
   if (tree->size() == 0 && source.reader.meta().is(Mode::kTrace)) {
     return WrongUse("{}: a trace has no call tree; print it with: jprof report log-gen {}",
                     directory, ShellWord(directory));

@@ -106,6 +106,7 @@ void JointTreeBuilder::Add(Forest& forest, size_t side) {
     if (name == kFolded && parent != 0) tree_.folded[side] += amount;
     context_of[i] = name == kFolded || name == kUnnamed ? parent : Child(parent, name);
     tree_.contexts[context_of[i]].self[side] += amount;
+    tree_.context_of_row[side].push_back(name < kFolded ? context_of[i] : kNoNode);
     if (name >= kFolded) continue;
     tree_.methods.resize(tree_.names.size());
     tree_.methods[name].in |= static_cast<uint8_t>(1 << side);

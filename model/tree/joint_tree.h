@@ -43,6 +43,8 @@ struct JointTree {
   std::vector<Context> contexts = std::vector<Context>(1);
   std::vector<JointMethod> methods;   // by name
   std::array<Amount, 2> folded = {};  // the values of folded frames, which count for a caller
+  // By profile, the context of each row of its forest; kNoNode of threads and folded frames.
+  std::array<std::vector<NodeIndex>, 2> context_of_row;
 
   // Returns the path to the context, callers first, without context 0.
   std::vector<NodeIndex> PathTo(NodeIndex context) const;

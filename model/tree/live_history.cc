@@ -80,7 +80,7 @@ Result<LiveHistory> LoadLive(Source& source) {
     return WrongUse(
         "{} has no snapshot of its live objects: the program ended before one was taken; record it "
         "with: jprof objects --live sampled --snapshots 30s -- java ...",
-        source.reader.directory());
+        source.reader.shown());
   }
   auto tree = source.reader.ReadTree();
   if (!tree) return std::unexpected(tree.error());
@@ -88,13 +88,13 @@ Result<LiveHistory> LoadLive(Source& source) {
     return WrongUse(
         "{} has no live objects; record them with: jprof objects --live sampled -- "
         "java ...",
-        source.reader.directory());
+        source.reader.shown());
   }
   LiveHistory history = {.names = Names(source.reader),
                          .interval = IntervalOf(source.reader.meta())};
   for (const uint64_t ns : tree->live_times) history.times.push_back(static_cast<double>(ns) / 1e9);
   if (std::ranges::adjacent_find(history.times, std::greater_equal()) != history.times.end())
-    return Fail("{}: the times of its snapshots are damaged", source.reader.directory());
+    return Fail("{}: the times of its snapshots are damaged", source.reader.shown());
   Contexts contexts(*tree, history);
   for (const profile::LiveRecord& record : tree->live) contexts.Add(record);
   return history;

@@ -47,6 +47,8 @@ std::vector<std::string> Notes(const Source& source) {
   const profile::Reader& reader = source.reader;
   std::vector<std::string> notes;
   if (reader.window() != nullptr) notes.push_back("window: " + CleanText(reader.window()->Text()));
+  if (const auto& piece = reader.meta().piece; piece.number != 0)
+    notes.push_back(CleanText(piece.Text()));
   AddOrigin(source, notes);
   const std::string folded = profile::FoldedText(reader.header());
   if (!folded.empty()) notes.push_back(folded);

@@ -7,7 +7,9 @@
 
 #include "profile/files/distribution.h"
 #include "profile/files/layout.h"
+#include "profile/files/numbered_name.h"
 #include "profile/files/process_context.h"
+#include "profile/files/slow_call.h"
 
 namespace jprof::profile {
 
@@ -20,10 +22,12 @@ inline constexpr std::string_view kProfileFiles[] = {
     kExtraFile,         kMethodsFile,    kTraceFile,      kCompressedTraceFile,
     kTrainFile,         kLocksFile,      kLiveFile,       kJitLogFile,
     kCalibrationFile,   kMergedFile,     kSpreadFile,     kKernelCountsFile,
-    kDistributionsFile, kSeriesFile,     "imported.json", kProcessContextFile};
+    kDistributionsFile, kSeriesFile,     "imported.json", kProcessContextFile,
+    kSlowCallsFile};
 
 inline bool IsProfileFile(std::string_view name) {
-  return std::ranges::find(kProfileFiles, name) != std::ranges::end(kProfileFiles);
+  return std::ranges::find(kProfileFiles, name) != std::ranges::end(kProfileFiles) ||
+         kTraceFiles.NumberIn(name) != 0;
 }
 
 }  // namespace jprof::profile

@@ -9,11 +9,13 @@
 //   extra             int64[node_count][metrics - 1]: metrics beyond the first, if any
 //   methods           MethodRecord, appended; ids are dense from 1
 //   trace             trace blocks, in trace modes
-//   trace.zst         the same, compressed, in continuous modes
+//   trace.zst         the same, compressed, in continuous modes; or trace-000001.zst and so on
 //   train             TrainRecord, one per event, in runs of `jprof calibrate`
-//   locks             LockEdge, one per pair of nodes and objects, in runs of `jprof locks`
+//   locks             LockEdge (lock_edge.h), one per pair of nodes and objects, in runs of `jprof
+//                     locks`
 //   live              LiveRecord, in runs of `jprof objects --live`
 //   distributions     DistributionRecord (distribution.h), with `jprof callflow --distribution`
+//   slow_calls        SlowCall and SlowCounts (slow_call.h), with `jprof trace --slow`
 //   calibration.json  the table that the profile is corrected with, if there was one
 //   merged.json       the list of inputs of a merged profile
 //   spread            how the inputs of a merged profile differ, for each context
@@ -252,7 +254,14 @@ struct ControlHeader {
   uint32_t label_methods[8] = {};  // how many methods each item of LABEL_FROM matched
   uint64_t distributions = 0;      // records in `distributions`
   uint64_t lost_durations = 0;     // calls of watched methods for which it had no space
-  uint64_t watched_patterns = 0;   // bit i: DISTRIBUTION's pattern i selects a method that was seen
+  uint64_t watched_patterns = 0;   // bit i: item i of DISTRIBUTION or SLOW selects a seen method
+  // With SLOW (slow_call.h), the number of its items, the records in `slow_calls`, and the calls
+  // that had no space, that have lost events, and that were left without an exit.
+  uint64_t slow_items = 0, slow_records = 0, slow_not_kept = 0, slow_cut = 0, slow_unended = 0;
+  uint64_t gate_patterns = 0;  // bit i: pattern i of WITHIN selects a method that was seen
+  uint64_t gate_calls = 0;  // outermost calls of WITHIN's methods, and those that AFTER leaves out
+  uint32_t starts = 0, stops = 0;  // of the recording of calls, by the program or `jprof ctl`
+  uint32_t paused = 0;             // 1 while it is stopped
 };
 static_assert(sizeof(ControlHeader) <= 4096);
 inline constexpr size_t kControlHeaderBytes = 4096;
@@ -298,6 +307,8 @@ static_assert(sizeof(MethodRecord) == 16);
 //
 // `bytes` counts what is complete, so that a killed program's last block is valid up to its
 // last event.
+// With SLOW, an event of kRootMethod is a wait inside a watched call, which no count includes: the
+// delta is the time by the raw clock that the thread was not running before the next event.
 inline constexpr uint32_t kTraceBlockBytes = 32 * 1024;
 struct TraceBlock {
   uint32_t thread = 0;       // index into the thread records
@@ -306,8 +317,9 @@ struct TraceBlock {
   uint64_t first_event = 0;  // number of events of this thread before this block
   int64_t first_value = 0;   // the thread's metric value before this block's first event
   uint32_t events = 0;
-  uint32_t reserved = 0;
+  uint32_t kept = 0;  // kKeptBlock if it is kept for a slow call
 };
+inline constexpr uint32_t kKeptBlock = 1;
 static_assert(sizeof(TraceBlock) == 40);
 
 // One metric of one trained event. For an entry, `from` is the running method and `to` the entered
@@ -322,22 +334,5 @@ struct TrainRecord {
 };
 inline constexpr uint32_t kDirty = 0xffffffffu;
 static_assert(sizeof(TrainRecord) == 16);
-
-// Relates two nodes of locks, which are those with a method of kMethodClass.
-enum class LockEdgeKind : uint32_t {
-  kWait = 0,   // a thread had to wait at `from` for a lock that another one had taken at `to`
-  kOrder = 1,  // a thread asked for a lock at `to` while it had the one that it had taken at `from`
-};
-struct LockEdge {
-  LockEdgeKind kind{};
-  uint32_t from = 0;  // indexes of nodes; 0 if the owner is not known
-  uint32_t to = 0;
-  uint32_t from_object = 0;  // identity hashes of the locks of a kOrder; 0 for a kWait
-  uint32_t to_object = 0;
-  uint32_t reserved = 0;
-  uint64_t count = 0;   // times that it happened; of a kOrder only that it did
-  int64_t time_ns = 0;  // that was waited
-};
-static_assert(sizeof(LockEdge) == 40);
 
 }  // namespace jprof::profile

@@ -1,5 +1,7 @@
 #include "profile/files/meta.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
@@ -41,8 +43,13 @@ json ToJson(const RecordingOptions& options) {
           {"focus", options.focus},
           {"label_from", options.label_from},
           {"distribution", options.distribution},
+          {"within", options.within},
+          {"after", options.after},
+          {"begins_paused", options.begins_paused},
+          {"slow", options.slow},
           {"trace_mode", options.trace_mode},
           {"trace_memory", options.trace_memory},
+          {"slow_memory", options.slow_memory},
           {"train", options.train},
           {"timer", options.timer},
           {"timer_reason", options.timer_reason},
@@ -59,6 +66,14 @@ json ToJson(const Clock& clock) {
           {"read_ticks", clock.read_ticks},
           {"bracket_ticks", clock.bracket_ticks},
           {"bracket_period", clock.bracket_period}};
+}
+
+json ToJson(const Piece& piece) {
+  return {{"number", piece.number},
+          {"of", piece.of},
+          {"begin_s", piece.begin_s},
+          {"end_s", piece.end_s},
+          {"left_out", piece.left_out}};
 }
 
 // Returns the value whose name is `name`, or `otherwise` for other names.
@@ -102,8 +117,13 @@ void Read(const JsonFields& fields, RecordingOptions& options) {
   fields.Read("focus", options.focus);
   fields.Read("label_from", options.label_from);
   options.distribution = fields.Texts("distribution");
+  fields.Read("within", options.within);
+  fields.Read("after", options.after);
+  fields.Read("begins_paused", options.begins_paused);
+  options.slow = fields.Texts("slow");
   fields.Read("trace_mode", options.trace_mode);
   fields.Read("trace_memory", options.trace_memory);
+  fields.Read("slow_memory", options.slow_memory);
   fields.Read("train", options.train);
   fields.Read("timer", options.timer);
   fields.Read("timer_reason", options.timer_reason);
@@ -136,10 +156,23 @@ void Read(const JsonFields& fields, Jvm& jvm) {
   fields.Read("build_id", jvm.build_id);
 }
 
+void Read(const JsonFields& fields, Piece& piece) {
+  fields.Read("number", piece.number);
+  fields.Read("of", piece.of);
+  fields.Read("begin_s", piece.begin_s);
+  fields.Read("end_s", piece.end_s);
+  piece.left_out = fields.Texts("left_out");
+}
+
 }  // namespace
 
 double Clock::timer_overhead() const {
   return bracket_period > 1 ? bracket_ticks * (1 - 1 / static_cast<double>(bracket_period)) : 0;
+}
+
+std::string Piece::Text() const {
+  return fmt::format("piece {} of {}: {:.3f} s to {:.3f} s of the recording", number, of, begin_s,
+                     end_s);
 }
 
 std::string Jvm::Title() const {
@@ -174,6 +207,7 @@ std::string ToJson(const Meta& meta) {
       {"fingerprint", meta.fingerprint},
   };
   if (meta.clock.ticks_per_second > 0) root["clock"] = ToJson(meta.clock);
+  if (meta.piece.number != 0) root["piece"] = ToJson(meta.piece);
   return root.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
@@ -203,6 +237,7 @@ Meta ParseMeta(std::string_view text, Damages& damages) {
   Read(fields.In("clock"), meta.clock);
   Read(fields.In("machine"), meta.machine);
   Read(fields.In("jvm"), meta.jvm);
+  Read(fields.In("piece"), meta.piece);
   if (const json& fingerprint = fields.At("fingerprint"); fingerprint.is_object()) {
     for (const auto& [name, value] : fingerprint.items())
       meta.fingerprint[name] = JsonFields::Text(value);

@@ -106,8 +106,13 @@ struct RecordingOptions {
   std::string threads, methods, focus;    // filters
   std::string label_from;                 // methods whose argument is a label
   std::vector<std::string> distribution;  // patterns of methods, each with + or - before it
-  std::string trace_mode;                 // normal, wrap, continuous
-  uint64_t trace_memory = 0;              // bytes
+  std::string within;                     // methods outside of which nothing is recorded
+  uint64_t after = 0;                     // the first calls of these, which are not recorded
+  bool begins_paused = false;
+  std::vector<std::string> slow;  // methods and times of SLOW: "com.acme.Cart.total:10ms"
+  std::string trace_mode;         // normal, wrap, continuous
+  uint64_t trace_memory = 0;      // bytes
+  uint64_t slow_memory = 0;       // bytes that SLOW may keep
   bool train = false;
   std::string timer;         // auto, perf, posix
   std::string timer_reason;  // why auto became posix; empty if it did not
@@ -117,6 +122,18 @@ struct RecordingOptions {
   bool code = false;          // including its instructions
   bool sites = false;         // nodes of kind kSite
   bool operator==(const RecordingOptions&) const = default;
+};
+
+// Describes a piece of a recording (--rotate), which is a profile of its own.
+struct Piece {
+  uint64_t number = 0;                // from 1; 0: the profile is no piece
+  std::string of;                     // the name of the whole profile when it was recorded
+  double begin_s = 0, end_s = 0;      // since the recording began
+  std::vector<std::string> left_out;  // what only the whole profile has
+
+  // Returns "piece 3 of app.jprof: 1200.000 s to 1800.001 s of the recording".
+  std::string Text() const;
+  bool operator==(const Piece&) const = default;
 };
 
 struct Meta {
@@ -134,6 +151,7 @@ struct Meta {
   Jvm jvm;
   // What a calibration table must have in common with the profile.
   std::map<std::string, std::string> fingerprint;
+  Piece piece;
 
   bool is(Mode other) const { return mode == NameOf(other); }
   bool operator==(const Meta&) const = default;

@@ -26,6 +26,7 @@ constexpr size_t kMaxTrainBytes = 8ull << 30;
 constexpr size_t kMaxLockBytes = 64ull << 20;
 constexpr size_t kMaxLiveBytes = 4ull << 30;
 constexpr size_t kMaxDistributionBytes = 256ull << 20;  // 21 thousand contexts
+constexpr size_t kMaxSlowBytes = 64ull << 20;           // 699 thousand calls
 constexpr size_t kShareOfAddresses = 16;
 
 // Returns the limit on the size of files (ulimit -f) if it caused this error, else 0.
@@ -116,7 +117,8 @@ Result<void> Writer::Open(const WriterOptions& options) {
       (!options.locks || locks_.Create(folder, kLocksFile, UpTo(kMaxLockBytes))) &&
       (!options.live || live_.Create(folder, kLiveFile, UpTo(kMaxLiveBytes))) &&
       (!options.distributions ||
-       distributions_.Create(folder, kDistributionsFile, UpTo(kMaxDistributionBytes)));
+       distributions_.Create(folder, kDistributionsFile, UpTo(kMaxDistributionBytes))) &&
+      (!options.slow_calls || slow_calls_.Create(folder, kSlowCallsFile, UpTo(kMaxSlowBytes)));
   if (!made) {
     auto why = WhyNotMade(options, errno);
     RemoveMade(folder, {{&control_, kControlFile},
@@ -127,7 +129,8 @@ Result<void> Writer::Open(const WriterOptions& options) {
                         {&train_, kTrainFile},
                         {&locks_, kLocksFile},
                         {&live_, kLiveFile},
-                        {&distributions_, kDistributionsFile}});
+                        {&distributions_, kDistributionsFile},
+                        {&slow_calls_, kSlowCallsFile}});
     Close();
     RemoveUnused(directory);
     return why;
@@ -305,6 +308,17 @@ uint32_t Writer::IndexOf(const DistributionRecord* record) const {
   return static_cast<uint32_t>(record - first);
 }
 
+char* Writer::AllocateSlow() {
+  const auto has_room = [&](uint64_t end) { return Grow(slow_calls_, end * sizeof(SlowCall)); };
+  uint64_t first;
+  if (!Take(&header_->slow_records, 1, has_room, &first)) return nullptr;
+  return slow_calls_.data() + first * sizeof(SlowCall);
+}
+
+SlowCall* Writer::AllocateSlowCall() { return reinterpret_cast<SlowCall*>(AllocateSlow()); }
+
+SlowCounts* Writer::AllocateSlowCounts() { return reinterpret_cast<SlowCounts*>(AllocateSlow()); }
+
 TrainRecord* Writer::AllocateTrain(uint32_t count) {
   const auto has_room = [&](uint64_t end) { return Grow(train_, end * sizeof(TrainRecord)); };
   uint64_t first;
@@ -321,8 +335,8 @@ void Writer::Close() {
   const uint64_t nodes = header_ != nullptr ? header_->node_count : 0;
   if (keeps_nodes_) nodes_.CloseButZero(nodes * sizeof(Node));
   if (keeps_extra_) extra_.CloseButZero(nodes * (metric_count_ - 1) * sizeof(int64_t));
-  for (MappedFile* file :
-       {&control_, &nodes_, &extra_, &methods_, &trace_, &train_, &locks_, &live_, &distributions_})
+  for (MappedFile* file : {&control_, &nodes_, &extra_, &methods_, &trace_, &train_, &locks_,
+                           &live_, &distributions_, &slow_calls_})
     file->Close();
   header_ = nullptr;
   directory_.Close();

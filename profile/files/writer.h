@@ -17,7 +17,9 @@
 #include "profile/files/kept_file.h"
 #include "profile/files/layout.h"
 #include "profile/files/live_record.h"
+#include "profile/files/lock_edge.h"
 #include "profile/files/mapped_file.h"
+#include "profile/files/slow_call.h"
 
 namespace jprof::profile {
 
@@ -33,6 +35,7 @@ struct WriterOptions {
   bool locks = false;
   bool live = false;           // with live objects
   bool distributions = false;  // with calls that are timed one by one
+  bool slow_calls = false;     // with a list of slow calls
   // If this is not 0, nodes begin a region of addresses of this size (more than `tree_memory` by a
   // fifth) in the given range, which no other recording of the process uses. After Close they can
   // still be read and written, and are zeros. The same is true of the values of `locks`, because
@@ -97,6 +100,10 @@ class Writer {
   uint32_t IndexOf(const DistributionRecord* record) const;
   DistributionRecord* DistributionAt(uint32_t index);  // below header()->distributions
 
+  // Return a zeroed record of the list of slow calls, or null if there is no space.
+  SlowCall* AllocateSlowCall();
+  SlowCounts* AllocateSlowCounts();
+
   // Returns the number that no index of a node reaches.
   uint64_t most_nodes() const { return header_->node_limit + node_reserve_ + 1; }
 
@@ -112,6 +119,7 @@ class Writer {
 
  private:
   bool Grow(MappedFile& file, size_t bytes);
+  char* AllocateSlow();
   // Adds `count` to *used, whose previous value goes to *first, if `has_room(*first + count)` is
   // true.
   template <typename Used, typename HasRoom>
@@ -122,7 +130,8 @@ class Writer {
   uint64_t node_reserve_ = 0;
   bool keeps_nodes_ = false, keeps_extra_ = false;
   ControlHeader* header_ = nullptr;
-  MappedFile control_, nodes_, extra_, methods_, trace_, train_, locks_, live_, distributions_;
+  MappedFile control_, nodes_, extra_, methods_, trace_, train_, locks_, live_, distributions_,
+      slow_calls_;
 };
 
 }  // namespace jprof::profile

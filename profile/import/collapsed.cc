@@ -9,6 +9,7 @@
 
 #include "profile/import/formats.h"
 #include "profile/import/java_name.h"
+#include "profile/import/known_frames.h"
 #include "profile/import/text_lines.h"
 
 namespace jprof::profile {
@@ -59,8 +60,9 @@ Result<double> SamplesPerUnit(const ImportOptions& options) {
   return WrongUse("--unit {}: choose samples, ns, us or ms", options.unit);
 }
 
-void AddCollapsed(const CollapsedLine& line, int64_t samples, SampleTree& tree) {
-  std::vector<ForeignFrame> frames;
+// `frames` is empty, and is so again afterwards.
+void AddCollapsed(const CollapsedLine& line, int64_t samples, KnownFrames& known,
+                  std::vector<ForeignFrame>& frames, SampleTree& tree) {
   std::string_view stack = line.stack;
   std::optional<ForeignThread> thread = ThreadIn(stack.substr(0, stack.find(';')));
   if (thread) stack.remove_prefix(std::min(stack.size(), stack.find(';')));
@@ -68,11 +70,14 @@ void AddCollapsed(const CollapsedLine& line, int64_t samples, SampleTree& tree) 
     if (stack.starts_with(';')) stack.remove_prefix(1);
     const std::string_view frame = stack.substr(0, stack.find(';'));
     stack.remove_prefix(frame.size());
-    if (!frame.empty()) frames.push_back(AddTextFrame(frame, {}, tree));
+    if (frame.empty()) continue;
+    frames.push_back(
+        known.Of({.symbol = frame, .module = {}}, [&] { return AddTextFrame(frame, {}, tree); }));
   }
   std::ranges::reverse(frames);
   tree.Add(tree.AddThread(thread.value_or(ForeignThread{.name = "(all threads)"})), frames,
            {.value = samples, .count = samples});
+  frames.clear();
 }
 
 }  // namespace
@@ -99,6 +104,8 @@ Result<ForeignRun> ReadCollapsed(std::string_view bytes, const ImportOptions& op
     return WrongUse("--event {}: collapsed stacks do not name events", options.event);
   TextLines lines(bytes);
   double carried = 0;
+  KnownFrames known;
+  std::vector<ForeignFrame> frames;
   for (std::string_view line; lines.Next(&line);) {
     if (line.empty()) continue;
     const auto parsed = ParseCollapsed(line);
@@ -111,7 +118,7 @@ Result<ForeignRun> ReadCollapsed(std::string_view bytes, const ImportOptions& op
       return Fail("line {}: the number of samples is too large: {}", lines.number(), Excerpt(line));
     const int64_t samples = std::llround(value);
     carried = value - static_cast<double>(samples);
-    AddCollapsed(*parsed, samples, tree);
+    AddCollapsed(*parsed, samples, known, frames, tree);
   }
   ForeignRun run;
   run.meta.metrics = {SamplesMetric(options.period_ns, Period::Clock::kUnknown)};

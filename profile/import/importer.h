@@ -19,6 +19,8 @@ struct ImportOptions {
   std::string event;       // which events of the file to read; empty: the reader chooses
   uint64_t period_ns = 0;  // CPU time that one sample stands for; 0: what the file says
   std::string unit;        // of the numbers in collapsed stacks; empty: samples
+  // Bytes that the tables of a file may need besides its content.
+  uint64_t memory = ~uint64_t{0};
 };
 
 // What a file says besides its samples. `meta` has the command, the machine, the JVM and the

@@ -303,8 +303,9 @@ Result<ForeignRun> ReadJfr(std::string_view bytes, const ImportOptions& options,
   const auto headers = SplitJfr(bytes);
   if (!headers) return std::unexpected(headers.error());
   std::vector<JfrChunk> chunks;
+  uint64_t memory = options.memory;
   for (const JfrChunkHeader& header : *headers) {
-    auto chunk = JfrChunk::Read(header);
+    auto chunk = JfrChunk::Read(header, &memory);
     if (!chunk) return std::unexpected(chunk.error());
     chunks.push_back(*std::move(chunk));
   }

@@ -31,6 +31,25 @@ JfrChunkHeader ReadChunkHeader(std::string_view bytes, uint64_t offset, uint64_t
   return header;
 }
 
+// What an event and a constant need at most while their tables grow, which are twice as large then,
+// and three times while they are copied.
+constexpr uint64_t kEventMemory = 3 * sizeof(JfrEvent);
+constexpr uint64_t kConstantMemory = sizeof(uint64_t) + sizeof(JfrCursor) + 6 * sizeof(void*);
+
+// Returns false if there is less left.
+bool TakeMemory(uint64_t bytes, uint64_t* memory) {
+  if (bytes > *memory) return false;
+  *memory -= bytes;
+  return true;
+}
+
+std::unexpected<Error> TooMuch(uint64_t offset, std::string_view what) {
+  return Fail(
+      "offset {}: the tables of its {} need more than the available memory: import it on a machine "
+      "with more memory, or a shorter recording",
+      offset, what);
+}
+
 double NanosPerTick(const JfrChunkHeader& header) {
   return 1e9 / static_cast<double>(header.ticks_per_second);
 }
@@ -67,7 +86,7 @@ Result<std::vector<JfrChunkHeader>> SplitJfr(std::string_view bytes) {
   return chunks;
 }
 
-Result<void> JfrChunk::FindEvents() {
+Result<void> JfrChunk::FindEvents(uint64_t* memory) {
   JfrCursor cursor(header_.bytes, header_.is_compressed);
   cursor.Skip(kHeaderBytes);
   while (!cursor.empty()) {
@@ -86,6 +105,7 @@ Result<void> JfrChunk::FindEvents() {
     JfrCursor body(cursor.ReadBytes(size).substr(head), header_.is_compressed);
     const uint64_t type = body.Long();
     const JfrEvent found = {type, header_.offset + at, body};
+    if (!TakeMemory(kEventMemory, memory)) return TooMuch(found.offset, "events");
     if (type == kMetadataEvent) {
       metadata_ = found;
     } else {
@@ -108,7 +128,7 @@ Result<void> JfrChunk::ReadMetadata() {
   return {};
 }
 
-Result<void> JfrChunk::ReadConstants(JfrEvent checkpoint) {
+Result<void> JfrChunk::ReadConstants(JfrEvent checkpoint, uint64_t* memory) {
   JfrCursor& cursor = checkpoint.body;
   for (int i = 0; i < 3; ++i) cursor.Long();  // start, duration, distance of the one before
   cursor.Number(1);                           // what it is of
@@ -124,6 +144,7 @@ Result<void> JfrChunk::ReadConstants(JfrEvent checkpoint) {
       const uint64_t key = cursor.Long();
       const JfrCursor value = cursor;
       types_.SkipValue(*type, cursor);
+      if (!TakeMemory(kConstantMemory, memory)) return TooMuch(checkpoint.offset, "constants");
       if (cursor.ok()) pool[key] = value;
     }
   }
@@ -131,14 +152,14 @@ Result<void> JfrChunk::ReadConstants(JfrEvent checkpoint) {
   return {};
 }
 
-Result<JfrChunk> JfrChunk::Read(const JfrChunkHeader& header) {
+Result<JfrChunk> JfrChunk::Read(const JfrChunkHeader& header, uint64_t* memory) {
   JfrChunk chunk;
   chunk.header_ = header;
-  auto read = chunk.FindEvents();
+  auto read = chunk.FindEvents(memory);
   if (read) read = chunk.ReadMetadata();
   for (const JfrEvent& checkpoint : chunk.checkpoints_) {
     if (!read) break;
-    read = chunk.ReadConstants(checkpoint);
+    read = chunk.ReadConstants(checkpoint, memory);
   }
   if (!read) return std::unexpected(read.error());
   return chunk;

@@ -36,8 +36,9 @@ struct JfrEvent {
 class JfrChunk {
  public:
   // Reads the metadata and finds the constants and events. Of an open chunk, what is complete is
-  // read. Fails if it is damaged, or if an open chunk has no metadata yet.
-  static Result<JfrChunk> Read(const JfrChunkHeader& header);
+  // read. Fails if it is damaged, if an open chunk has no metadata yet, or if it needs more than
+  // `*memory` bytes, from which it takes what it needs.
+  static Result<JfrChunk> Read(const JfrChunkHeader& header, uint64_t* memory);
 
   const JfrChunkHeader& header() const { return header_; }
   const JfrTypes& types() const { return types_; }
@@ -56,9 +57,9 @@ class JfrChunk {
   uint64_t SpanNanos(const JfrLeaf& leaf, uint64_t span) const;
 
  private:
-  Result<void> FindEvents();
+  Result<void> FindEvents(uint64_t* memory);
   Result<void> ReadMetadata();
-  Result<void> ReadConstants(JfrEvent checkpoint);
+  Result<void> ReadConstants(JfrEvent checkpoint, uint64_t* memory);
 
   JfrChunkHeader header_;
   JfrTypes types_;

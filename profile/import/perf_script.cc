@@ -9,6 +9,7 @@
 
 #include "profile/import/formats.h"
 #include "profile/import/java_name.h"
+#include "profile/import/known_frames.h"
 #include "profile/import/periods.h"
 #include "profile/import/text_lines.h"
 
@@ -118,17 +119,23 @@ bool IsJitted(std::string_view module) {
          name.starts_with("jitted-");
 }
 
-ForeignFrame AddPerfFrame(const PerfFrame& frame, SampleTree& tree) {
-  const bool is_core =
-      frame.module.starts_with("[kernel") || frame.module.starts_with("[guest.kernel");
-  const bool is_kernel = is_core || (frame.module.starts_with('[') && frame.address >> 63 != 0);
+bool IsKernelCore(std::string_view module) {
+  return module.starts_with("[kernel") || module.starts_with("[guest.kernel");
+}
+
+bool IsKernel(const PerfFrame& frame) {
+  return IsKernelCore(frame.module) || (frame.module.starts_with('[') && frame.address >> 63 != 0);
+}
+
+ForeignFrame AddPerfFrame(const PerfFrame& frame, bool is_kernel, SampleTree& tree) {
   if (!is_kernel && frame.symbol != "[unknown]" && IsJitted(frame.module))
     return AddTextFrame(frame.symbol, {}, tree);
   const uint16_t flags = is_kernel ? kMethodKernel : kMethodCode;
-  const MethodId method = tree.AddMethod({.class_name = is_core ? "vmlinux" : frame.module,
-                                          .name = frame.symbol,
-                                          .signature = {},
-                                          .flags = flags});
+  const MethodId method =
+      tree.AddMethod({.class_name = IsKernelCore(frame.module) ? "vmlinux" : frame.module,
+                      .name = frame.symbol,
+                      .signature = {},
+                      .flags = flags});
   return {.method = method, .kind = FrameKind::kFunction};
 }
 
@@ -159,43 +166,55 @@ class PerfReader {
           fmt::format("{} samples have another period than {}, and count in proportion to it",
                       others, period_.Get()));
     }
-    for (const auto& [event, count] : counts_)
+    for (const auto& [event, samples] : events_)
       if (event != event_)
-        imported.notes.push_back(
-            fmt::format("{} samples of {} are not imported (--event)", count, CleanText(event)));
+        imported.notes.push_back(fmt::format("{} samples of {} are not imported (--event)",
+                                             samples.count, CleanText(event)));
     imported.notes.emplace_back(
         "source lines, the command and the CPU times of threads are not known");
     return run;
   }
 
  private:
+  struct EventSamples {
+    uint64_t count = 0;
+    CommonPeriod period;
+  };
+
   static bool IsComment(std::string_view line) { return line.starts_with('#'); }
+  // Returns whether it is a frame as perf script prints it, behind a tab. The line of a sample
+  // begins with the name of its thread.
+  static bool IsFrame(std::string_view line) {
+    return line.starts_with('\t') && ParsePerfFrame(line).has_value();
+  }
 
   Result<void> Count(std::string_view bytes) {
     TextLines lines(bytes);
     for (std::string_view line; lines.Next(&line);) {
-      if (line.empty() || IsComment(line)) continue;
-      if (const auto sample = ParseHead(line)) ++counts_[std::string(sample->event)];
+      if (line.empty() || IsComment(line) || IsFrame(line)) continue;
+      if (const auto sample = ParseHead(line)) {
+        EventSamples& of = events_[std::string(sample->event)];
+        ++of.count;
+        of.period.Note(sample->period);
+      }
     }
     const auto most =
-        std::ranges::max_element(counts_, {}, [](const auto& entry) { return entry.second; });
-    if (most != counts_.end()) event_ = most->first;
+        std::ranges::max_element(events_, {}, [](const auto& entry) { return entry.second.count; });
+    event_ = options_.event.empty() && most != events_.end() ? most->first : options_.event;
+    if (const auto chosen = events_.find(event_); chosen != events_.end()) {
+      period_ = chosen->second.period;
+      return {};
+    }
     if (options_.event.empty()) return {};
-    event_ = options_.event;
-    if (counts_.contains(event_)) return {};
     std::string others;
-    for (const auto& [event, count] : counts_)
-      others += fmt::format("{}{} ({})", others.empty() ? "" : ", ", CleanText(event), count);
+    for (const auto& [event, samples] : events_)
+      others +=
+          fmt::format("{}{} ({})", others.empty() ? "" : ", ", CleanText(event), samples.count);
     return WrongUse("--event {}: there are no such samples; there are: {}", CleanText(event_),
                     others.empty() ? "none" : others);
   }
 
   Result<void> Add(std::string_view bytes) {
-    TextLines all(bytes);
-    for (std::string_view line; all.Next(&line);)
-      if (const auto sample = line.empty() ? std::nullopt : ParseHead(line);
-          sample && sample->event == event_)
-        period_.Note(sample->period);
     TextLines lines(bytes);
     std::optional<PerfSample> sample;
     std::vector<ForeignFrame> frames;
@@ -211,7 +230,10 @@ class PerfReader {
         if (!frame && !ParseHead(line))
           return Fail("line {}: no frame of a stack: {}", lines.number(), Excerpt(Trimmed(line)));
         if (frame) {
-          frames.push_back(AddPerfFrame(*frame, tree_));
+          const bool is_kernel = IsKernel(*frame);
+          frames.push_back(
+              known_.Of({.symbol = frame->symbol, .module = frame->module, .is_kernel = is_kernel},
+                        [&] { return AddPerfFrame(*frame, is_kernel, tree_); }));
           continue;
         }
         AddSample(*sample, frames);
@@ -247,7 +269,8 @@ class PerfReader {
 
   const ImportOptions& options_;
   SampleTree& tree_;
-  std::map<std::string, uint64_t> counts_;  // samples by event
+  std::map<std::string, EventSamples> events_;
+  KnownFrames known_;
   std::string event_;
   CommonPeriod period_;
   double first_ = 0, last_ = 0;

@@ -16,6 +16,10 @@ constexpr size_t kMostMethods = size_t{1} << 24;
 constexpr size_t kMostThreads = size_t{1} << 20;
 constexpr size_t kLongestText = 0xffff;         // a method record has lengths of 16 bits
 constexpr size_t kMostTexts = size_t{1} << 30;  // bytes of the names of all methods
+// What a node needs at most, with its place in the table of children, while the tables grow; and a
+// byte of a name, which is also part of a key.
+constexpr uint64_t kNodeMemory = 3 * sizeof(SampleTree::Node) + 64;
+constexpr uint64_t kTextMemory = 8;
 constexpr uint64_t kMostSamples = uint64_t{1} << 62;
 
 constexpr char kNoStack[] = "(no stack in the imported file)";
@@ -30,12 +34,16 @@ std::string KeyOf(const ForeignMethod& method) {
 
 }  // namespace
 
+SampleTree::SampleTree(uint64_t memory)
+    : most_nodes_(std::min<uint64_t>(kMostNodes, memory / kNodeMemory)),
+      most_texts_(std::min<uint64_t>(kMostTexts, memory / kTextMemory)) {}
+
 MethodId SampleTree::AddMethod(const ForeignMethod& method) {
   const ForeignMethod kept = {.class_name = Cut(method.class_name),
                               .name = Cut(method.name),
                               .signature = Cut(method.signature),
                               .flags = method.flags};
-  if (methods_.size() >= kMostMethods || texts_ >= kMostTexts) {
+  if (methods_.size() >= kMostMethods || texts_ >= most_texts_) {
     is_full_ = true;
     return MethodId{1};
   }
@@ -77,7 +85,7 @@ uint32_t SampleTree::AddThread(const ForeignThread& thread) {
 uint32_t SampleTree::Child(uint32_t parent, MethodRef ref) {
   const uint64_t key = uint64_t{parent} << 32 | std::to_underlying(ref);
   const auto next = static_cast<uint32_t>(nodes_.size());
-  if (nodes_.size() >= kMostNodes) {
+  if (nodes_.size() >= most_nodes_) {
     is_full_ = true;
     return parent;
   }
@@ -122,6 +130,12 @@ void SampleTree::Add(uint32_t thread, std::span<const ForeignFrame> stack,
 Result<void> SampleTree::Check() const {
   if (is_too_large_) return Fail("the sum of its samples is too large: more than 2^62");
   if (!is_full_) return {};
+  if (most_nodes_ < kMostNodes && (nodes_.size() >= most_nodes_ || texts_ >= most_texts_)) {
+    return Fail(
+        "it has more than {} calling contexts, or {} MiB of names, for which the available memory "
+        "does not suffice: import it on a machine with more memory, or only a part of it",
+        most_nodes_, most_texts_ >> 20);
+  }
   return Fail("it has more than {} calling contexts, {} methods or {} threads, or 1 GiB of names",
               kMostNodes, kMostMethods, kMostThreads);
 }

@@ -63,6 +63,9 @@ class SampleTree {
     uint64_t samples = 0, unknown = 0, cut = 0, lost = 0;
   };
 
+  // The tree holds as much as fits into so many bytes; Check fails if there was more.
+  explicit SampleTree(uint64_t memory = ~uint64_t{0});
+
   // Return the id of the method, which is added if it is new. A name longer than a profile can
   // hold is cut.
   MethodId AddMethod(const ForeignMethod& method);
@@ -98,6 +101,7 @@ class SampleTree {
   std::unordered_map<std::string, MethodId> ids_;
   std::unordered_map<std::string, uint32_t> thread_ids_;
   FlatMap children_;  // by the parent and the method's reference
+  size_t most_nodes_, most_texts_;
   bool has_sites_ = false, is_full_ = false, is_too_large_ = false;
   uint64_t samples_ = 0, cut_ = 0;
   int64_t all_values_ = 0;  // the sum, which the roots of the tree have

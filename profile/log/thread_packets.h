@@ -93,6 +93,12 @@ class PacketLog {
     bytes_ = std::move(file.bytes);
     return {};
   }
+  // Returns the content of a packet that was kept; the first one is number 0.
+  std::string_view ContentOf(size_t number) const {
+    ByteCursor in(std::string_view(bytes_).substr(packets_[number]));
+    const auto packet = in.Read<LogPacket>();
+    return in.ReadBytes(packet.bytes);
+  }
   // Calls `use` with each packet that was kept, in the order of the file.
   template <typename Use>
   void ForEachPacket(Use use) const {

@@ -80,18 +80,18 @@ Result<void> CheckSame(const Reader& first, const Reader& other) {
   const Meta& b = other.meta();
   if (a.mode != b.mode) {
     return WrongUse("{} is a profile of mode {} and {} of mode {}: merge profiles of one mode",
-                    first.directory(), a.mode, other.directory(), b.mode);
+                    first.shown(), a.mode, other.shown(), b.mode);
   }
   const auto name = [](const Metric& metric) { return metric.name; };
   if (!std::ranges::equal(a.metrics, b.metrics, {}, name, name)) {
     return WrongUse("{} has the metrics {} and {} has {}: merge profiles with the same metrics",
-                    first.directory(), NamesOf(a.metrics), other.directory(), NamesOf(b.metrics));
+                    first.shown(), NamesOf(a.metrics), other.shown(), NamesOf(b.metrics));
   }
   for (size_t m = 0; m < a.metrics.size(); ++m) {
     const std::string difference = Difference(a.metrics[m], b.metrics[m]);
     if (difference.empty()) continue;
     return WrongUse("the metric {} of {} and of {} cannot be added: {}", a.metrics[m].name,
-                    first.directory(), other.directory(), difference);
+                    first.shown(), other.shown(), difference);
   }
   return {};
 }
@@ -132,12 +132,12 @@ Result<void> CheckMode(const Reader& reader) {
   const std::string& mode = meta.mode;
   if (meta.is(Mode::kCalltree) && !meta.metrics.empty()) {
     return WrongUse("{}: a calltree profile with samples; {} (calltree: without samples)",
-                    reader.directory(), kMergeable);
+                    reader.shown(), kMergeable);
   }
   if (meta.is(Mode::kCallflow) || meta.is(Mode::kCalltree) || meta.is(Mode::kScs) ||
       meta.is(Mode::kObjects))
     return {};
-  return WrongUse("{}: {}; {}", reader.directory(),
+  return WrongUse("{}: {}; {}", reader.shown(),
                   mode.empty() ? "its mode is not known (meta.json is damaged)"
                                : fmt::format("a profile of mode {}", mode),
                   kMergeable);
@@ -165,7 +165,7 @@ Result<std::vector<Reader>> OpenMergeInputs(const std::vector<std::string>& dire
 MergedInput DescribeInput(Reader& reader, const CallTree& tree) {
   const Meta& meta = reader.meta();
   const auto merged = ReadMerged(reader);
-  MergedInput described = {.path = reader.directory(),
+  MergedInput described = {.path = reader.shown(),
                            .command = meta.command,
                            .pid = meta.pid,
                            .start = meta.start,

@@ -117,6 +117,10 @@ void MergedControl::AddHeader(const ControlHeader& from, double factor) {
   header_.more_other_timer += from.more_other_timer;
   header_.samples_in_heap += from.samples_in_heap;
   header_.lost_durations += from.lost_durations;
+  header_.gate_patterns |= from.gate_patterns;
+  header_.gate_calls += from.gate_calls;
+  header_.starts += from.starts;
+  header_.stops += from.stops;
   header_.live_snapshots = std::max(header_.live_snapshots, from.live_snapshots);
   header_.sampled_cpu_ns += from.sampled_cpu_ns;
   header_.signalled_cpu_ns += from.signalled_cpu_ns;

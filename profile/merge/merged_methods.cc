@@ -6,13 +6,13 @@
 
 namespace jprof::profile {
 
-MergedMethods::MergedMethods() {
+MergedMethods::MergedMethods(ClassNames names) : names_(names) {
   (void)Add({});  // the agent's name for all methods whose name cannot be read
 }
 
 Result<MethodId> MergedMethods::Add(const MethodName& given) {
   MethodName name = given;
-  name.class_name = Unnumbered(name.class_name);
+  if (names_ == ClassNames::kUnnumbered) name.class_name = Unnumbered(name.class_name);
   if (name.class_name.empty() && name.name.empty()) name = {"(unknown)", "method", "", 0};
   const uint16_t kind = name.flags & kMethodNotJava;
   std::string key(reinterpret_cast<const char*>(&kind), sizeof kind);

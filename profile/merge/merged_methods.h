@@ -11,10 +11,13 @@
 
 namespace jprof::profile {
 
+// States whether numbers of generated classes are left out, which differ between processes.
+enum class ClassNames : uint8_t { kUnnumbered, kExact };
+
 // Methods by name. Ids are dense from 1; method 1 stands for all methods without a name.
 class MergedMethods {
  public:
-  MergedMethods();
+  explicit MergedMethods(ClassNames names = ClassNames::kUnnumbered);
 
   // Returns the id of the method, which is added if it is new. Fails if there are too many methods.
   Result<MethodId> Add(const MethodName& name);
@@ -34,6 +37,7 @@ class MergedMethods {
     uint16_t lengths[3] = {};
     const std::string* key = nullptr;  // in ids_
   };
+  ClassNames names_;
   std::unordered_map<std::string, uint32_t> ids_;
   std::vector<Entry> records_;  // [id - 1]
 };

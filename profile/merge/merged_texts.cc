@@ -21,6 +21,9 @@ void KeepCommon(Meta& meta, const Meta& other) {
   if (other.machine != meta.machine) meta.machine = {};
   meta.options.fold_recursion |= other.options.fold_recursion;
   meta.options.sites |= other.options.sites;
+  if (other.options.within != meta.options.within) meta.options.within.clear();
+  meta.options.after = std::min(meta.options.after, other.options.after);
+  meta.options.begins_paused |= other.options.begins_paused;
   meta.options.tree_memory = std::max(meta.options.tree_memory, other.options.tree_memory);
 }
 
@@ -72,6 +75,7 @@ std::string MergedTexts::CalibrationOf() {
 Result<void> MergedTexts::Write(const std::string& directory,
                                 const std::vector<std::string>& watched) {
   meta_->options.distribution = watched;
+  meta_->piece = {};
   SetTimerOverhead();
   const std::string table = CalibrationOf();
   const auto file = [&](const char* name) { return fmt::format("{}/{}", directory, name); };

@@ -37,9 +37,10 @@ uint64_t CallsOf(const Counts& counts) { return uint64_t{counts.entries[0]} + co
 
 }  // namespace
 
-MergedTree::MergedTree(size_t metric_count, bool sampled, bool has_sites)
+MergedTree::MergedTree(size_t metric_count, bool sampled, bool has_sites, ClassNames names)
     : metric_count_(metric_count),
       sampled_(sampled),
+      methods_(names),
       table_(1024, kNoRecord),
       has_sites_(has_sites) {}
 

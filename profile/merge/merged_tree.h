@@ -18,7 +18,8 @@ class MergedTree {
  public:
   // `sampled` states whether children are distinguished by method and type, or by method only, and
   // `has_sites` whether some of the trees have sites, which are contexts here (Sites::kNodes).
-  MergedTree(size_t metric_count, bool sampled, bool has_sites);
+  MergedTree(size_t metric_count, bool sampled, bool has_sites,
+             ClassNames names = ClassNames::kUnnumbered);
 
   // Adds a context without parent, for one thread of the merged profile. Returns its number.
   uint32_t AddThread();

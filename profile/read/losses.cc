@@ -140,6 +140,7 @@ std::vector<Loss> Losses(const Reader& reader) {
     blocks_signal += (one.flags & kThreadBlocksSignal) != 0;
     wall_clock += (one.flags & kThreadNoClock) != 0;
   }
+  if (header.slow_items != 0) sum.trace_overwritten = 0;  // it was not to be kept
   const auto coverage = CoverageOf(header);
   const uint64_t uncovered = UncoveredMilliseconds(reader, coverage);
   return {
@@ -155,7 +156,8 @@ std::vector<Loss> Losses(const Reader& reader) {
       {"healed", "frames found gone and popped: counted as exits", sum.healed},
       {"unmatched", "exits without an entry: ignored", sum.unmatched},
       {"trace_dropped", "trace events found no room", sum.trace_dropped},
-      {"trace_overwritten", "older trace events were overwritten (wrap)", sum.trace_overwritten},
+      {"trace_overwritten", "older trace events were overwritten (wrap, --keep)",
+       sum.trace_overwritten},
       {"samples_lost", "samples not taken: no memory, or one was being taken", sum.samples_lost},
       {"threads_not_sampled",
        fmt::format("threads could not be sampled, or not by every event: {}",
@@ -178,6 +180,12 @@ std::vector<Loss> Losses(const Reader& reader) {
        header.lost_lock_edges},
       {"lost_durations", "calls of watched methods had no space in their distributions",
        header.lost_durations},
+      {"slow_not_kept", "slow calls had no space: only how long they took is known",
+       header.slow_not_kept},
+      {"slow_cut", "slow calls have lost events: the ring of a thread was too small for them",
+       header.slow_cut},
+      {"slow_unended", "watched calls were left without an exit: how long they took is not known",
+       header.slow_unended},
       {"name_failures", "methods whose name could not be read", header.name_failures},
       {"unwoven_methods",
        UncountedText("methods were too large to count", "--counter probe", header.unwoven_methods),

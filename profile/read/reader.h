@@ -19,10 +19,13 @@
 #include "profile/files/kernel_counts.h"
 #include "profile/files/layout.h"
 #include "profile/files/live_record.h"
+#include "profile/files/lock_edge.h"
 #include "profile/files/meta.h"
 #include "profile/read/distribution_buckets.h"
 #include "profile/read/reader_file.h"
 #include "profile/read/reading_memory.h"
+#include "profile/read/shown_name.h"
+#include "profile/read/slow_calls.h"
 #include "profile/read/window.h"
 
 namespace jprof::profile {
@@ -115,6 +118,8 @@ class Reader {
   static Result<Reader> Open(const std::string& directory);
 
   const std::string& directory() const { return directory_; }
+  // Returns what the directory is called in what is printed (shown_name.h).
+  const std::string& shown() const { return ShownName(directory_); }
   const Meta& meta() const { return meta_; }
   const ControlHeader& header() const { return header_; }
   const std::vector<Thread>& threads() const { return threads_; }
@@ -129,6 +134,9 @@ class Reader {
   void Restrict(std::shared_ptr<const Window> window);
   // Returns the window, or null if the profile is read as a whole.
   const Window* window() const { return window_.get(); }
+  // Returns whether calls of it may have begun before it and ended after it: it is a window, or a
+  // piece of a recording.
+  bool is_part() const { return window_ != nullptr || meta_.piece.number != 0; }
 
   // Reads the tree. Trees whose root belongs to no thread record are attributed to one thread named
   // "(unknown)", which is added to threads(). Fails if the tree needs more than `memory` bytes.
@@ -142,6 +150,10 @@ class Reader {
   }
   // Reads the methods. Call it after ReadTree or ReadTrace: a live profile gains methods meanwhile.
   Methods ReadMethods();
+
+  // Reads the slow calls of a profile of `jprof trace --slow`. Fails if they need more than
+  // `memory` bytes.
+  Result<SlowCalls> ReadSlowCalls(uint64_t memory = ReadingMemory()) const;
 
   // Returns the text of calibration.json, which is empty if there is none.
   std::string ReadCalibration() const;

@@ -4,10 +4,13 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
+#include <system_error>
 
 #include "common/bytes.h"
+#include "profile/files/numbered_name.h"
 
 namespace jprof::profile {
 namespace {
@@ -65,11 +68,16 @@ class Decoder {
                              MethodId{static_cast<uint32_t>(head >> 5)});
       event.exit = head & 1;
       event.delta = static_cast<int64_t>(delta >> 1 ^ -(delta & 1));
-      ++next;
+      if (MethodOf(event.ref) == kRootMethod && keeps_slow_calls_) {
+        event.waited = Difference(event.waited, Difference(0, std::max<int64_t>(event.delta, 0)));
+        continue;
+      }
+      event.number = next++;
       value = Difference(value, Difference(0, event.delta));
       if (!visit_(event)) return false;
       event.missing = 0;
       event.skipped = 0;
+      event.waited = 0;
     }
     return true;
   }
@@ -78,6 +86,7 @@ class Decoder {
 
   Reader& reader_;
   const Visit& visit_;
+  const bool keeps_slow_calls_ = reader_.header().slow_items != 0;
   std::map<uint32_t, uint64_t> next_event_;
   std::map<uint32_t, int64_t> value_;  // of the metric after the thread's last event
   std::map<uint32_t, uint64_t> sequences_;
@@ -101,6 +110,7 @@ bool ReadBlocks(Reader& reader, const ReaderFile& file, Decoder& decoder) {
     const uint64_t offset = i * kTraceBlockBytes;
     if (file.ReadAt(offset, &header, sizeof(header)) != sizeof(header)) break;
     if (header.sequence == 0 && header.bytes == 0) continue;  // unused
+    if (reader.header().slow_items != 0 && header.kept != kKeptBlock) continue;
     const auto seen = decoder.sequences().find(header.thread);
     // Blocks that the continuous writer has already compressed may still be here.
     if (seen != decoder.sequences().end() && header.sequence <= seen->second) continue;
@@ -118,8 +128,10 @@ bool ReadBlocks(Reader& reader, const ReaderFile& file, Decoder& decoder) {
   return true;
 }
 
-// Reads the blocks of `trace.zst`: consecutive frames, each of whole blocks.
-bool ReadCompressed(Reader& reader, const ReaderFile& file, Decoder& decoder) {
+// Reads the blocks of `trace.zst`, or of a file that has another name: consecutive frames, each of
+// whole blocks.
+bool ReadCompressed(Reader& reader, const ReaderFile& file, const std::string& name,
+                    Decoder& decoder) {
   const std::unique_ptr<ZSTD_DStream, size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(),
                                                                         ZSTD_freeDStream);
   std::string input(ZSTD_DStreamInSize(), '\0');
@@ -129,7 +141,7 @@ bool ReadCompressed(Reader& reader, const ReaderFile& file, Decoder& decoder) {
   for (uint64_t offset = 0;;) {
     ZSTD_inBuffer in = {input.data(), file.ReadAt(offset, input.data(), input.size()), 0};
     if (file.NextData(offset) >= offset + in.size && in.size == input.size()) {
-      reader.damages().Add("trace.zst: a hole: all later blocks are missing",
+      reader.damages().Add(name + ": a hole: all later blocks are missing",
                            fmt::format("at byte {}", offset));
       break;
     }
@@ -144,7 +156,7 @@ bool ReadCompressed(Reader& reader, const ReaderFile& file, Decoder& decoder) {
       const size_t before = in.pos + out.pos;
       state = ZSTD_decompressStream(stream.get(), &out, &in);
       if (ZSTD_isError(state)) {
-        reader.damages().Add("trace.zst: damaged: all later blocks are missing",
+        reader.damages().Add(name + ": damaged: all later blocks are missing",
                              ZSTD_getErrorName(state));
         block.resize(out.pos);
         return block.empty() || decoder.Block(block);
@@ -152,9 +164,23 @@ bool ReadCompressed(Reader& reader, const ReaderFile& file, Decoder& decoder) {
       if (in.pos + out.pos == before) break;
     }
   }
-  if (state != 0) reader.damages().Add("trace.zst: its last frame is cut off");
+  if (state != 0) reader.damages().Add(name + ": its last frame is cut off");
   block.resize(out.pos);
   return block.empty() || decoder.Block(block);
+}
+
+// Returns the names of the compressed files, in their order. The oldest of a live trace may be
+// removed meanwhile.
+std::vector<std::string> CompressedFiles(const Reader& reader) {
+  std::vector<std::string> names;
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator(reader.directory(), failed)) {
+    std::string name = entry.path().filename().string();
+    if (name == kCompressedTraceFile || kTraceFiles.NumberIn(name) != 0)
+      names.push_back(std::move(name));
+  }
+  std::ranges::sort(names, {}, [](const std::string& name) { return kTraceFiles.NumberIn(name); });
+  return names;
 }
 
 Result<void> NoTrace(const Reader& reader) {
@@ -167,17 +193,19 @@ Result<void> NoTrace(const Reader& reader) {
 }  // namespace
 
 Result<void> CheckTrace(const Reader& reader) {
-  for (const char* name : {kTraceFile, kCompressedTraceFile})
-    if (ReaderFile(AT_FDCWD, (reader.directory() + "/" + name).c_str()).exists()) return {};
-  return NoTrace(reader);
+  if (ReaderFile(AT_FDCWD, (reader.directory() + "/" + kTraceFile).c_str()).exists()) return {};
+  return CompressedFiles(reader).empty() ? NoTrace(reader) : Result<void>();
 }
 
 Result<void> ReadTrace(Reader& reader, const Visit& visit) {
   const ReaderFile blocks = reader.OpenFile(kTraceFile);
-  const ReaderFile compressed = reader.OpenFile(kCompressedTraceFile);
-  if (!blocks.exists() && !compressed.exists()) return NoTrace(reader);
+  const std::vector<std::string> names = CompressedFiles(reader);
+  if (!blocks.exists() && names.empty()) return NoTrace(reader);
   Decoder decoder(reader, visit);
-  if (compressed.exists() && !ReadCompressed(reader, compressed, decoder)) return {};
+  for (const std::string& name : names) {
+    const ReaderFile file = reader.OpenFile(name.c_str());
+    if (file.exists() && !ReadCompressed(reader, file, name, decoder)) return {};
+  }
   ReadBlocks(reader, blocks, decoder);
   return {};
 }

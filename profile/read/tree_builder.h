@@ -9,6 +9,7 @@
 
 #include "common/flat_map.h"
 #include "profile/files/kernel_counts.h"
+#include "profile/files/lock_edge.h"
 #include "profile/files/object_metrics.h"
 #include "profile/read/places.h"
 #include "profile/read/reader.h"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -35,6 +36,11 @@ bool ApplyTo(const NodeGain& gain, Node& node) {
   return exact;
 }
 
+// Adds values of a damaged file, whose sum may overflow.
+int64_t Plus(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+
 template <typename T>
 void Subtract(T& value, T begin) {
   value = value >= begin ? static_cast<T>(value - begin) : T{};
@@ -42,21 +48,60 @@ void Subtract(T& value, T begin) {
 
 }  // namespace
 
+void NodeGain::Add(const NodeGain& other) {
+  for (const int k : {0, 1}) {
+    entries[k] += other.entries[k];
+    exits[k] += other.exits[k];
+  }
+  self = Plus(self, other.self);
+  dispatches += other.dispatches;
+}
+
+bool NodeGains::Has(uint32_t node) const {
+  const Piece* const piece = Find(node);
+  if (piece == nullptr) return false;
+  const size_t place = node % kPiece;
+  const int64_t* const extra = piece->extra.get() + place * extras_;
+  return piece->gains[place] != NodeGain{} ||
+         std::any_of(extra, extra + extras_, [](int64_t value) { return value != 0; });
+}
+
 void NodeGains::Move(uint32_t from, uint32_t to) {
   if (Find(from) == nullptr) return;
   const NodeGain moved = std::exchange(At(from), {});
-  NodeGain& gain = At(to);
-  for (const int k : {0, 1}) {
-    gain.entries[k] += moved.entries[k];
-    gain.exits[k] += moved.exits[k];
-  }
-  gain.self =
-      static_cast<int64_t>(static_cast<uint64_t>(gain.self) + static_cast<uint64_t>(moved.self));
-  gain.dispatches += moved.dispatches;
+  At(to).Add(moved);
   for (size_t m = 0; m < extras_; ++m) {
     const int64_t value = std::exchange(ExtraAt(from)[m], 0);
-    int64_t& sum = ExtraAt(to)[m];
-    sum = static_cast<int64_t>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(value));
+    ExtraAt(to)[m] = Plus(ExtraAt(to)[m], value);
+  }
+}
+
+NodeGains NodeGains::TakeNegative() {
+  const auto counts_of = [](NodeGain& gain) {
+    return std::array{&gain.entries[0], &gain.entries[1], &gain.exits[0], &gain.exits[1],
+                      &gain.dispatches};
+  };
+  NodeGains negative(extras_);
+  for (size_t p = 0; p < pieces_.size(); ++p) {
+    if (!pieces_[p]) continue;
+    for (size_t place = 0; place < kPiece; ++place) {
+      const auto counts = counts_of(pieces_[p]->gains[place]);
+      if (std::ranges::all_of(counts, [](const int64_t* count) { return *count >= 0; })) continue;
+      const auto taken = counts_of(negative.At(static_cast<uint32_t>(p * kPiece + place)));
+      for (size_t k = 0; k < counts.size(); ++k)
+        if (*counts[k] < 0) *taken[k] = std::exchange(*counts[k], 0);
+    }
+  }
+  return negative;
+}
+
+void NodeGains::Add(const NodeGains& other) {
+  for (size_t p = 0; p < other.pieces_.size(); ++p) {
+    if (!other.pieces_[p]) continue;
+    const Piece& from = *other.pieces_[p];
+    Piece& to = PieceOf(static_cast<uint32_t>(p * kPiece));
+    for (size_t place = 0; place < kPiece; ++place) to.gains[place].Add(from.gains[place]);
+    for (size_t i = 0; i < kPiece * extras_; ++i) to.extra[i] = Plus(to.extra[i], from.extra[i]);
   }
 }
 

@@ -18,6 +18,7 @@ struct NodeGain {
   int64_t self = 0;
   int64_t dispatches = 0;
 
+  void Add(const NodeGain& other);
   bool operator==(const NodeGain&) const = default;
 };
 
@@ -42,8 +43,16 @@ class NodeGains {
   size_t extras() const { return extras_; }
   uint64_t bytes() const { return count_ * (sizeof(Piece) + kPiece * extras_ * sizeof(int64_t)); }
 
+  // Returns whether the node has any.
+  bool Has(uint32_t node) const;
   // Moves what `from` has to `to`.
   void Move(uint32_t from, uint32_t to);
+
+  // Sets counts below 0 to 0 and returns them, which a node has if another one is to have them
+  // later: the sum of what is kept and returned does not change.
+  NodeGains TakeNegative();
+  // Adds what `other` has. Requires the same number of metrics.
+  void Add(const NodeGains& other);
 
   // Replaces the counts and values of the node by its gains. Returns false if a count is below 0 or
   // too large, and is therefore not exact.

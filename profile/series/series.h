@@ -16,6 +16,9 @@
 
 namespace jprof::profile {
 
+class SeriesCursor;
+struct SeriesFrames;
+
 class Series : public PacketLog {
  public:
   // Describes what was counted between a snapshot and the one before it, or the beginning.
@@ -41,16 +44,19 @@ class Series : public PacketLog {
 
   // Loads what was counted from the snapshot `first` to the snapshot `last`, which is after it; 0
   // is the beginning, before the first snapshot. Fails if it needs more than `memory` bytes, or if
-  // the file is damaged there.
+  // the file is damaged. For several windows see SeriesCursor.
   Result<std::shared_ptr<Window>> Load(size_t first, size_t last,
                                        uint64_t memory = ReadingMemory()) const;
 
  private:
+  friend SeriesCursor;
   struct Limits {
     uint64_t nodes = 0, words = 0;
     size_t extras = 0;
   };
   bool AddPacket(const LogPacket& packet, std::string_view content);
+  // Returns the content of the packet of a snapshot, which is numbered from 1.
+  SeriesFrames FramesOf(size_t snapshot) const;
 
   Limits limits_;
   std::vector<Interval> intervals_;

@@ -3,64 +3,47 @@
 #include <algorithm>
 #include <cstring>
 
-#include "profile/log/leb128.h"
 #include "profile/series/series_format.h"
 
 namespace jprof::profile {
 namespace {
 
 constexpr int kLevel = 1;
-constexpr uint64_t kNodeWords = sizeof(Node) / sizeof(uint64_t);
+constexpr uint32_t kPage = KeptNodes::kPage;
+// Of a node in frame 2: its index, GainBits, six fields and the metrics beyond the first.
+constexpr size_t kMostBytes = (7 + kMaxMetrics) * kLongestLeb + 1;
 
-uint64_t LoadWord(const void* word) {
-  return __atomic_load_n(static_cast<const uint64_t*>(word), __ATOMIC_RELAXED);
+constexpr KeptNode kNothing;
+constexpr int64_t kNoExtra[kMaxMetrics] = {};
+
+// Returns whether nothing has changed since the node was recorded. May return false for others.
+bool IsRecorded(const SeenNode& node, const KeptNode& kept) {
+  return ((node.entries ^ kept.entries) | (node.exits ^ kept.exits)) == 0 &&
+         node.self == kept.self && node.dispatches == kept.dispatches &&
+         kept.state ==
+             (node.more == kSuperseded ? KeptNode::State::kTaken : KeptNode::State::kLive);
 }
 
-// Copies `count` words, and hashes them into the lanes.
-void LoadWords(const void* from, void* to, size_t count, uint64_t (&lanes)[kNodeWords]) {
-  const auto* source = static_cast<const uint64_t*>(from);
-  auto* target = static_cast<uint64_t*>(to);
-  for (size_t i = 0; i < count; ++i) {
-    const uint64_t word = LoadWord(source + i);
-    target[i] = word;
-    uint64_t& lane = lanes[i % kNodeWords];
-    lane = (lane ^ word) * 0x9e3779b97f4a7c15u;
-    lane ^= lane >> 29;
-  }
+// Returns whether a count of the node is below the recorded one.
+bool IsBelow(const KeptNode& now, const KeptNode& before, bool wide) {
+  if (wide) return now.entries < before.entries;
+  const auto below = [](uint64_t a, uint64_t b) {
+    return static_cast<uint32_t>(a) < static_cast<uint32_t>(b) || a >> 32 < b >> 32;
+  };
+  return below(now.entries, before.entries) || below(now.exits, before.exits);
 }
-
-uint64_t Mix(const uint64_t (&lanes)[kNodeWords]) {
-  uint64_t hash = 1;
-  for (const uint64_t lane : lanes) {
-    hash = (hash ^ lane) * 0x9e3779b97f4a7c15u;
-    hash ^= hash >> 32;
-  }
-  return hash | 1;  // 0 is the hash of no page
-}
-
-void AppendUleb(std::string& out, uint64_t value) {
-  char bytes[kLongestLeb];
-  out.append(bytes, PutUleb(bytes, value));
-}
-
-void AppendSleb(std::string& out, int64_t value) {
-  char bytes[kLongestLeb];
-  out.append(bytes, PutSleb(bytes, value));
-}
-
-uint64_t WideCount(const uint32_t (&entries)[2]) { return entries[0] | uint64_t{entries[1]} << 32; }
 
 }  // namespace
 
 SeriesEncoder::SeriesEncoder(uint64_t memory)
-    : memory_(memory), zstd_(ZSTD_createCCtx(), ZSTD_freeCCtx) {}
+    : zstd_(ZSTD_createCCtx(), ZSTD_freeCCtx), kept_(memory) {}
 SeriesEncoder::~SeriesEncoder() = default;
 
 SeriesEncoder::Snapshot SeriesEncoder::Take(const ProfileMemory& now, uint64_t interval_ns,
                                             uint64_t cost_ns, bool last) {
   now_ = now;
-  nodes_out_.clear();
-  control_out_.clear();
+  nodes_out_.Clear();
+  control_out_.Clear();
   takeovers_.clear();
   done_.clear();
   held_.clear();
@@ -72,7 +55,7 @@ SeriesEncoder::Snapshot SeriesEncoder::Take(const ProfileMemory& now, uint64_t i
     now_ = now_.later();
     ComparePages(compared, Scan::kRecords);
   }
-  AppendUleb(nodes_out_, 0);
+  nodes_out_.AppendUleb(0);
   TakeOverAll(last);
   CompareControl();
   SeriesBlock block = {.interval_ns = interval_ns,
@@ -82,183 +65,170 @@ SeriesEncoder::Snapshot SeriesEncoder::Take(const ProfileMemory& now, uint64_t i
   block.control_bytes = static_cast<uint32_t>(control_out_.size());
   block.nodes_bytes = static_cast<uint32_t>(nodes_out_.size());
   Snapshot snapshot = {.content = std::string(sizeof(block), '\0'), .records = records_};
-  block.control_packed = Compress(control_out_, snapshot.content);
-  block.nodes_packed = Compress(nodes_out_, snapshot.content);
+  block.control_packed = Compress(control_out_.view(), snapshot.content);
+  block.nodes_packed = Compress(nodes_out_.view(), snapshot.content);
   std::memcpy(snapshot.content.data(), &block, sizeof(block));
   return snapshot;
 }
 
 void SeriesEncoder::ComparePages(uint64_t first_node, Scan scan) {
-  for (uint64_t page = first_node / kPage; page * kPage < now_.node_count; ++page)
-    ComparePage(page, scan);
+  for (uint64_t first = first_node / kPage * kPage; first < now_.node_count; first += kPage)
+    ComparePage(static_cast<uint32_t>(first), scan);
 }
 
-void SeriesEncoder::ComparePage(uint64_t page, Scan scan) {
+uint64_t SeriesEncoder::HashOf(uint32_t first, uint32_t count) const {
+  PageHash hash(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    hash.AddNode(now_.nodes + first + i);
+    int64_t ignored[kMaxMetrics];
+    if (now_.extras != 0) hash.AddExtra(ExtraRow(first + i), now_.extras, ignored);
+  }
+  return hash.Value();
+}
+
+void SeriesEncoder::ComparePage(uint32_t first, Scan scan) {
   const bool last = scan == Scan::kLast;
-  const auto first = static_cast<uint32_t>(page * kPage);
-  Piece* const piece = PieceOf(first);
-  if (piece == nullptr && !last) {
+  KeptNodes::Place place = PlaceOf(first);
+  if (place.node == nullptr && !last) {
     is_partial_ = true;
     return;
   }
-  const uint64_t count = std::min<uint64_t>(kPage, now_.node_count - first);
-  Node* const nodes = page_nodes_.data();
-  int64_t* const extra = page_extra_.data();
-  uint64_t lanes[kNodeWords] = {count};
-  LoadWords(now_.nodes + first, nodes, count * kNodeWords, lanes);
-  if (now_.extras != 0)
-    LoadWords(now_.extra + size_t{first} * now_.extras, extra, count * now_.extras, lanes);
-  const uint64_t hash = Mix(lanes);
-  uint64_t unkept = 0;  // without memory for comparing
-  uint64_t& known = piece != nullptr ? piece->hashes[first % kPiece / kPage] : unkept;
-  if (known == hash && !last) return;
+  const auto count = static_cast<uint32_t>(std::min<uint64_t>(kPage, now_.node_count - first));
+  uint64_t* const known = place.hash;
+  if (!last && *known != 0 && *known == HashOf(first, count)) return;
+  // The program may have changed it meanwhile: the hash is that of the values that are compared.
+  PageHash hash(count);
   bool complete = true;
-  for (uint32_t i = first == 0 ? 1 : 0; i < count; ++i)
-    complete &= CompareNode(first + i, nodes[i], extra + size_t{i} * now_.extras, scan);
-  known = complete ? hash : 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const SeenNode node = hash.AddNode(now_.nodes + first + i);
+    int64_t extra[kMaxMetrics];
+    if (now_.extras != 0) hash.AddExtra(ExtraRow(first + i), now_.extras, extra);
+    if (place.node == nullptr) {
+      complete &= CompareNode(first + i, node, extra, scan, place);
+      continue;
+    }
+    if (node.ref != kNoMethodRef && (now_.extras != 0 || !IsRecorded(node, *place.node)))
+      complete &= CompareNode(first + i, node, extra, scan, place);
+    ++place.node;
+    place.extra += now_.extras;
+  }
+  if (known != nullptr) *known = complete ? hash.Value() : 0;
 }
 
 // Returns false if the node has to be compared again, although it may not change any more.
-bool SeriesEncoder::CompareNode(uint32_t index, const Node& node, const int64_t* extra, Scan scan) {
-  using enum Kept::State;
+bool SeriesEncoder::CompareNode(uint32_t index, const SeenNode& node, const int64_t* extra,
+                                Scan scan, const KeptNodes::Place& place) {
+  using enum KeptNode::State;
   const bool last = scan == Scan::kLast;
-  if (node.ref == kNoMethodRef || TypeOf(node.ref) == FrameKind::kBlock) return true;
-  static const Kept kNothing;
-  static constexpr int64_t kNoExtra[8] = {};
-  Piece* const piece = PieceOf(index);
-  Kept* const kept = piece != nullptr ? &piece->nodes[index % kPiece] : nullptr;
-  const Kept& before = kept != nullptr ? *kept : kNothing;
+  if (node.ref == kNoMethodRef || TypeOf(node.ref) == FrameKind::kBlock || index == 0) return true;
+  const KeptNode& before = place.node != nullptr ? *place.node : kNothing;
   const bool is_superseded = node.more == kSuperseded;
   if (is_superseded && before.state != kTaken && node.parent != 0 && node.parent < index) {
     takeovers_.push_back({index, node.parent});
     return last;  // until it is done
   }
   if (scan == Scan::kRecords) return false;
-  const Kept now = KeptOf(node, is_superseded ? kTaken : kLive);
-  int64_t* const extra_kept = kept != nullptr ? ExtraOf(*piece, index) : nullptr;
-  const int64_t* const extra_before = kept != nullptr ? extra_kept : kNoExtra;
-  const bool wide = HasWideCount(node);
-  if (!last) {
-    // The counts are moving to a superseded record that this snapshot does not see.
-    bool smaller = wide && WideCount(now.entries) < WideCount(before.entries);
-    for (const int k : {0, 1})
-      smaller |= !wide && (now.entries[k] < before.entries[k] || now.exits[k] < before.exits[k]);
-    if (smaller) {
-      Observed& held = held_[index] = {.values = now};
-      std::copy_n(extra, now_.extras, held.extra.begin());
-      return false;
-    }
+  const KeptNode now = KeptOf(node, is_superseded ? kTaken : kLive);
+  const int64_t* const extra_before = place.node != nullptr ? place.extra : kNoExtra;
+  if (now.HasValuesOf(before) && std::equal(extra, extra + now_.extras, extra_before)) {
+    if (place.node != nullptr && before.state != now.state) place.node->state = now.state;
+    return true;
   }
-  const bool same = std::memcmp(&now, &before, offsetof(Kept, state)) == 0 &&
-                    std::equal(extra, extra + now_.extras, extra_before);
-  if (!same) {
-    AppendUleb(nodes_out_, index - previous_);
-    previous_ = index;
-    Encode(before, extra_before, now, extra, wide);
+  const bool wide = HasWideCount({.ref = node.ref});
+  // The counts are moving to a superseded record that this snapshot does not see.
+  if (!last && IsBelow(now, before, wide)) {
+    Observed& held = held_[index] = {.values = now};
+    std::copy_n(extra, now_.extras, held.extra.begin());
+    return false;
   }
-  if (kept == nullptr) return true;
-  *kept = now;
-  std::copy_n(extra, now_.extras, extra_kept);
+  char* const out = PutUleb(nodes_out_.Reserve(kMostBytes), index - previous_);
+  previous_ = index;
+  nodes_out_.Extend(Encode(out, before, extra_before, now, extra, wide));
+  if (place.node == nullptr) return true;
+  *place.node = now;
+  std::copy_n(extra, now_.extras, place.extra);
   return true;
 }
 
-void SeriesEncoder::Encode(const Kept& before, const int64_t* extra_before, const Kept& now,
-                           const int64_t* extra, bool wide) {
-  const size_t place = nodes_out_.size();
-  nodes_out_.push_back('\0');
+// Writes the difference of a node at `out`, and returns its end.
+char* SeriesEncoder::Encode(char* out, const KeptNode& before, const int64_t* extra_before,
+                            const KeptNode& now, const int64_t* extra, bool wide) {
+  char* const place = out++;
   uint8_t bits = 0;
   const auto add = [&](uint8_t bit, int64_t difference) {
     if (difference == 0) return;
     bits |= bit;
-    AppendSleb(nodes_out_, difference);
+    out = PutSleb(out, difference);
   };
   if (wide) {
-    add(kEntriesGain, static_cast<int64_t>(WideCount(now.entries) - WideCount(before.entries)));
+    add(kEntriesGain, static_cast<int64_t>(now.entries - before.entries));
   } else {
-    const auto difference = [](uint32_t a, uint32_t b) { return int64_t{a} - int64_t{b}; };
-    add(kEntriesGain, difference(now.entries[0], before.entries[0]));
-    add(kEntriesAfterExit, difference(now.entries[1], before.entries[1]));
-    add(kExitsGain, difference(now.exits[0], before.exits[0]));
-    add(kExitsAfterExit, difference(now.exits[1], before.exits[1]));
+    const auto low = [](uint64_t a, uint64_t b) {
+      return int64_t{static_cast<uint32_t>(a)} - int64_t{static_cast<uint32_t>(b)};
+    };
+    add(kEntriesGain, low(now.entries, before.entries));
+    add(kEntriesAfterExit, low(now.entries >> 32, before.entries >> 32));
+    add(kExitsGain, low(now.exits, before.exits));
+    add(kExitsAfterExit, low(now.exits >> 32, before.exits >> 32));
   }
   add(kSelfGain, Wrapping(now.self, before.self));
   add(kDispatchesGain, int64_t{now.dispatches} - int64_t{before.dispatches});
   if (!std::equal(extra, extra + now_.extras, extra_before)) {
     bits |= kExtraGain;
     for (uint32_t m = 0; m < now_.extras; ++m)
-      AppendSleb(nodes_out_, Wrapping(extra[m], extra_before[m]));
+      out = PutSleb(out, Wrapping(extra[m], extra_before[m]));
   }
-  nodes_out_[place] = static_cast<char>(bits);
+  *place = static_cast<char>(bits);
   ++records_;
+  return out;
+}
+
+// Appends the difference of a node in a takeover.
+void SeriesEncoder::AppendGain(const Observed& before, const Observed& now) {
+  nodes_out_.Extend(Encode(nodes_out_.Reserve(kMostBytes), before.values, before.extra.data(),
+                           now.values, now.extra.data(), false));
 }
 
 void SeriesEncoder::CompareControl() {
-  AppendUleb(control_out_, done_.size());
+  control_out_.AppendUleb(done_.size());
   uint32_t previous = 0;
   for (const Takeover& takeover : done_) {
-    AppendUleb(control_out_, takeover.record - previous);
-    AppendUleb(control_out_, takeover.record - takeover.node);
+    control_out_.AppendUleb(takeover.record - previous);
+    control_out_.AppendUleb(takeover.record - takeover.node);
     previous = takeover.record;
   }
   const size_t words = now_.control_bytes / sizeof(uint64_t);
   control_.resize(std::max(control_.size(), words));
-  std::string changed;
-  uint64_t count = 0, before = 0;
+  std::vector<std::pair<size_t, uint64_t>> changed;
   for (size_t i = 0; i < words; ++i) {
     const uint64_t word = LoadWord(now_.control + i * sizeof(uint64_t));
     if (word == control_[i]) continue;
-    AppendUleb(changed, i - before);
-    AppendSleb(changed, static_cast<int64_t>(word - control_[i]));
-    before = i;
+    changed.emplace_back(i, word - control_[i]);
     control_[i] = word;
-    ++count;
   }
-  AppendUleb(control_out_, count);
-  control_out_ += changed;
-}
-
-SeriesEncoder::Kept SeriesEncoder::KeptOf(const Node& node, Kept::State state) const {
-  Kept kept = {.self = node.self, .dispatches = node.dispatches, .state = state};
-  if (HasNoCounts(node)) return kept;
-  for (const int k : {0, 1}) {
-    kept.entries[k] = node.entries[k];
-    if (!HasWideCount(node)) kept.exits[k] = node.exits[k];
+  control_out_.AppendUleb(changed.size());
+  size_t before = 0;
+  for (const auto& [i, difference] : changed) {
+    control_out_.AppendUleb(i - before);
+    control_out_.Extend(
+        PutSleb(control_out_.Reserve(kLongestLeb), static_cast<int64_t>(difference)));
+    before = i;
   }
-  return kept;
-}
-
-Node SeriesEncoder::Load(uint32_t index) const {
-  Node node;
-  uint64_t lanes[kNodeWords] = {};
-  LoadWords(now_.nodes + index, &node, kNodeWords, lanes);
-  return node;
 }
 
 void SeriesEncoder::LoadExtra(uint32_t index, int64_t* values) const {
-  for (uint32_t m = 0; m < now_.extras; ++m)
-    values[m] = static_cast<int64_t>(LoadWord(now_.extra + size_t{index} * now_.extras + m));
+  if (now_.extras != 0) PageHash(0).AddExtra(ExtraRow(index), now_.extras, values);
 }
 
-// Returns null if there is no memory for it.
-SeriesEncoder::Piece* SeriesEncoder::PieceOf(uint32_t index) {
-  const size_t place = index / kPiece;
-  if (place >= pieces_.size()) pieces_.resize(place + 1);
-  if (pieces_[place]) return pieces_[place].get();
-  const uint64_t bytes = sizeof(Piece) + kPiece * now_.extras * sizeof(int64_t);
-  if (allocated_ + bytes > memory_) return nullptr;
-  allocated_ += bytes;
-  pieces_[place] = std::make_unique<Piece>();
-  pieces_[place]->extra = std::make_unique<int64_t[]>(kPiece * size_t{now_.extras});
-  return pieces_[place].get();
-}
-
-uint32_t SeriesEncoder::Compress(const std::string& raw, std::string& out) {
-  const size_t place = out.size();
-  out.resize(place + ZSTD_compressBound(raw.size()));
-  const size_t size = ZSTD_compressCCtx(zstd_.get(), out.data() + place, out.size() - place,
-                                        raw.data(), raw.size(), kLevel);
-  out.resize(place + (ZSTD_isError(size) != 0 ? 0 : size));
-  return ZSTD_isError(size) != 0 ? 0 : static_cast<uint32_t>(size);
+// Appends the frame. Returns its length.
+uint32_t SeriesEncoder::Compress(std::string_view raw, std::string& out) {
+  frame_.Clear();
+  const size_t most = ZSTD_compressBound(raw.size());
+  char* const frame = frame_.Reserve(most);
+  const size_t size = ZSTD_compressCCtx(zstd_.get(), frame, most, raw.data(), raw.size(), kLevel);
+  if (ZSTD_isError(size) != 0) return 0;
+  out.append(frame, size);
+  return static_cast<uint32_t>(size);
 }
 
 }  // namespace jprof::profile

@@ -7,7 +7,6 @@
 // - A node whose counts move to a superseded record is never recorded twice: a snapshot waits until
 //   they have moved, and else leaves the record to the next one.
 // - Pages of nodes that have not changed are found by a hash. The last snapshot compares all nodes.
-// - Memory: 32 bytes for each node, and 8 for each metric beyond the first.
 #pragma once
 
 #include <zstd.h>
@@ -17,12 +16,17 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "profile/files/layout.h"
 #include "profile/read/reader.h"
 #include "profile/read/window.h"
+#include "profile/series/kept_nodes.h"
+#include "profile/series/packed_bytes.h"
+#include "profile/series/page_hash.h"
 
 namespace jprof::profile {
 
@@ -51,70 +55,64 @@ class SeriesEncoder {
   // Encodes what has changed. `interval_ns` and `cost_ns` are stored. `last`: the program does not
   // write any more, and no snapshot follows.
   Snapshot Take(const ProfileMemory& now, uint64_t interval_ns, uint64_t cost_ns, bool last);
+  // Returns whether a snapshot has recorded that this superseded record has what its node counted
+  // before. Returns true if there is no memory for comparing the record.
+  bool HasTaken(uint32_t record);
 
  private:
-  static constexpr uint32_t kPage = 64;     // nodes that are hashed together
-  static constexpr uint32_t kPiece = 4096;  // nodes that are allocated together
-  // What was recorded of a node.
-  struct Kept {
-    uint32_t entries[2] = {};
-    uint32_t exits[2] = {};
-    int64_t self = 0;
-    uint32_t dispatches = 0;
-    enum class State : uint32_t { kNew, kLive, kTaken, kPostponed } state = State::kNew;
-  };
-  struct Piece {
-    Kept nodes[kPiece] = {};
-    uint64_t hashes[kPiece / kPage] = {};
-    std::unique_ptr<int64_t[]> extra;
-  };
   struct Observed {
-    Kept values;
+    KeptNode values;
     std::array<int64_t, kMaxMetrics> extra = {};
   };
   struct Takeover {
     uint32_t record = 0, node = 0;
   };
 
+  static KeptNode KeptOf(const SeenNode& node, KeptNode::State state) {
+    const bool counts = !HasNoCounts({.ref = node.ref, .more = node.more});
+    return {.entries = counts ? node.entries : 0,
+            .exits = counts && !HasWideCount({.ref = node.ref}) ? node.exits : 0,
+            .self = node.self,
+            .dispatches = node.dispatches,
+            .state = state};
+  }
   // States which nodes are compared: with kRecords only superseded records.
   enum class Scan : uint8_t { kSnapshot, kRecords, kLast };
   void ComparePages(uint64_t first_node, Scan scan);
-  void ComparePage(uint64_t page, Scan scan);
-  bool CompareNode(uint32_t index, const Node& node, const int64_t* extra, Scan scan);
+  void ComparePage(uint32_t first, Scan scan);
+  uint64_t HashOf(uint32_t first, uint32_t count) const;
+  bool CompareNode(uint32_t index, const SeenNode& node, const int64_t* extra, Scan scan,
+                   const KeptNodes::Place& place);
   void CompareControl();
   void TakeOverAll(bool last);
   void TakeOver(const Takeover& takeover, const Observed& then);
+  void WaitForMoves();
   bool IsComplete(const Takeover& takeover);
   Observed ObservedOf(uint32_t index);
-  static bool Exceeds(const Kept& values, const Node& record);
-  bool HasMoved(const Takeover& takeover, const Node& record) const;
-  void Encode(const Kept& before, const int64_t* extra_before, const Kept& now,
-              const int64_t* extra, bool wide);
-  Kept KeptOf(const Node& node, Kept::State state) const;
-  Node Load(uint32_t index) const;
-  Piece* PieceOf(uint32_t index);
-  int64_t* ExtraOf(Piece& piece, uint32_t index) const {
-    return piece.extra.get() + size_t{index % kPiece} * now_.extras;
-  }
+  static bool Exceeds(const KeptNode& values, const SeenNode& record);
+  bool HasMoved(const Takeover& takeover) const;
+  char* Encode(char* out, const KeptNode& before, const int64_t* extra_before, const KeptNode& now,
+               const int64_t* extra, bool wide);
+  void AppendGain(const Observed& before, const Observed& now);
+  SeenNode Load(uint32_t index) const { return PageHash(0).AddNode(now_.nodes + index); }
+  KeptNodes::Place PlaceOf(uint32_t index) { return kept_.At(index, now_.extras); }
+  const int64_t* ExtraRow(uint32_t index) const { return now_.extra + size_t{index} * now_.extras; }
   void LoadExtra(uint32_t index, int64_t* values) const;
   // Returns a - b, which may overflow.
   static int64_t Wrapping(int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
   }
-  uint32_t Compress(const std::string& raw, std::string& out);
+  uint32_t Compress(std::string_view raw, std::string& out);
 
-  const uint64_t memory_;
   std::unique_ptr<ZSTD_CCtx, size_t (*)(ZSTD_CCtx*)> zstd_;
   ProfileMemory now_;
-  std::array<Node, kPage> page_nodes_;
-  std::array<int64_t, kPage* kMaxMetrics> page_extra_ = {};
-  std::vector<std::unique_ptr<Piece>> pieces_;
-  uint64_t allocated_ = 0;
+  KeptNodes kept_;
   bool is_partial_ = false;
   std::vector<uint64_t> control_;
   std::vector<Takeover> takeovers_, done_;
+  std::unordered_set<uint32_t> moving_;          // records whose counts have not moved yet
   std::unordered_map<uint32_t, Observed> held_;  // nodes that have less than was recorded
-  std::string nodes_out_, control_out_;
+  PackedBytes nodes_out_, control_out_, frame_;
   uint32_t previous_ = 0, records_ = 0;
 };
 

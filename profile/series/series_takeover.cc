@@ -8,42 +8,63 @@
 namespace jprof::profile {
 namespace {
 
-constexpr int kWaits = 200;  // until the counts of a superseded record have moved
+// How often records are looked at until their counts have moved: for about 0.1 ms.
+constexpr size_t kMostLooks = 20'000, kMostYields = 200;
+
+// Adds two pairs of 32-bit counts.
+uint64_t AddHalves(uint64_t a, uint64_t b) {
+  return (((a >> 32) + (b >> 32)) << 32) | static_cast<uint32_t>(a + b);
+}
 
 }  // namespace
 
 // Returns whether the node no longer has what it has moved to the record.
-bool SeriesEncoder::HasMoved(const Takeover& takeover, const Node& record) const {
-  const Node node = Load(takeover.node);
-  if (record.entries[0] + record.entries[1] + record.exits[0] + record.exits[1] == 0 &&
-      record.self == 0)
-    return false;  // they are being copied
+bool SeriesEncoder::HasMoved(const Takeover& takeover) const {
+  const SeenNode node = Load(takeover.node), record = Load(takeover.record);
+  if ((record.entries | record.exits) == 0 && record.self == 0) return false;  // being copied
   bool none = true, all = true;
   const auto compare = [&none, &all](auto here, auto there) {
     none &= here == 0;
     all &= here == there || here == 0;
   };
-  for (const size_t k : {0, 1}) {
-    compare(node.entries[k], record.entries[k]);
-    compare(node.exits[k], record.exits[k]);
+  for (const int shift : {0, 32}) {
+    compare(static_cast<uint32_t>(node.entries >> shift),
+            static_cast<uint32_t>(record.entries >> shift));
+    compare(static_cast<uint32_t>(node.exits >> shift),
+            static_cast<uint32_t>(record.exits >> shift));
   }
   compare(node.self, record.self);
   compare(node.dispatches, record.dispatches);
   return none || !all;
 }
 
+// Waits until all records have what their nodes have moved to them, but not for long. moving_ are
+// those that do not have it then.
+void SeriesEncoder::WaitForMoves() {
+  moving_.clear();
+  std::vector<Takeover> moving = takeovers_;
+  const auto has_moved = [this](const Takeover& takeover) { return HasMoved(takeover); };
+  std::erase_if(moving, has_moved);
+  const size_t yields = std::min(kMostYields, kMostLooks / std::max<size_t>(moving.size(), 1));
+  for (size_t i = 0; i < yields && !moving.empty(); ++i) {
+    sched_yield();
+    std::erase_if(moving, has_moved);
+  }
+  for (const Takeover& takeover : moving) moving_.insert(takeover.record);
+}
+
+bool SeriesEncoder::HasTaken(uint32_t record) {
+  const KeptNode* const kept = PlaceOf(record).node;
+  return kept == nullptr || kept->state == KeptNode::State::kTaken;
+}
+
 // Returns whether the record has all that its node has moved to it. If that takes too long, the
 // record is left to the next snapshot, once.
 bool SeriesEncoder::IsComplete(const Takeover& takeover) {
-  for (int i = 0; i < kWaits; ++i) {
-    if (i != 0) sched_yield();
-    if (HasMoved(takeover, Load(takeover.record))) return true;
-  }
-  Piece* const piece = PieceOf(takeover.record);
-  if (piece == nullptr) return true;
-  Kept& kept = piece->nodes[takeover.record % kPiece];
-  if (kept.state == Kept::State::kPostponed) return true;
-  kept.state = Kept::State::kPostponed;
+  if (!moving_.contains(takeover.record)) return true;
+  KeptNode* const kept = PlaceOf(takeover.record).node;
+  if (kept == nullptr || kept->state == KeptNode::State::kPostponed) return true;
+  kept->state = KeptNode::State::kPostponed;
   return false;
 }
 
@@ -55,11 +76,14 @@ void SeriesEncoder::TakeOverAll(bool last) {
     bool is_newer = true;
     size_t last = 0;
   };
-  std::unordered_map<uint32_t, Owner> owners;
-  std::unordered_set<uint32_t> seen;  // a page may be compared twice
   std::ranges::sort(takeovers_, {}, &Takeover::record);
+  const auto same = std::ranges::unique(takeovers_, {}, &Takeover::record);
+  takeovers_.erase(same.begin(), same.end());  // a page may be compared twice
+  if (!last) WaitForMoves();
+  std::unordered_map<uint32_t, Owner> owners;
+  owners.reserve(takeovers_.size());
   for (const Takeover& takeover : takeovers_) {
-    if (!seen.insert(takeover.record).second || (!last && !IsComplete(takeover))) continue;
+    if (!last && !IsComplete(takeover)) continue;
     auto [owner, is_new] = owners.try_emplace(takeover.node);
     if (is_new) owner->second.node = ObservedOf(takeover.node);
     owner->second.is_newer &= last || Exceeds(owner->second.node.values, Load(takeover.record));
@@ -76,60 +100,54 @@ void SeriesEncoder::TakeOverAll(bool last) {
 SeriesEncoder::Observed SeriesEncoder::ObservedOf(uint32_t index) {
   if (const auto found = held_.find(index); found != held_.end()) return found->second;
   Observed observed;
-  if (Piece* const piece = PieceOf(index)) {
-    observed.values = piece->nodes[index % kPiece];
-    std::copy_n(ExtraOf(*piece, index), now_.extras, observed.extra.begin());
+  if (const KeptNodes::Place place = PlaceOf(index); place.node != nullptr) {
+    observed.values = *place.node;
+    std::copy_n(place.extra, now_.extras, observed.extra.begin());
   } else {
-    observed.values = KeptOf(Load(index), Kept::State::kLive);
+    observed.values = KeptOf(Load(index), KeptNode::State::kLive);
     LoadExtra(index, observed.extra.data());
   }
   return observed;
 }
 
 // Returns whether values of a node cannot be part of what the record has: they are newer than it.
-bool SeriesEncoder::Exceeds(const Kept& values, const Node& record) {
-  bool exceeds = false;
-  for (const int k : {0, 1})
-    exceeds |= values.entries[k] > record.entries[k] || values.exits[k] > record.exits[k];
-  return exceeds;
+bool SeriesEncoder::Exceeds(const KeptNode& values, const SeenNode& record) {
+  const auto exceeds = [](uint64_t a, uint64_t b) {
+    return static_cast<uint32_t>(a) > static_cast<uint32_t>(b) || a >> 32 > b >> 32;
+  };
+  return exceeds(values.entries, record.entries) || exceeds(values.exits, record.exits);
 }
 
 // Records that the record has what its node had, and that the node has `then`, which was read when
 // its page was compared and is newer than the record, or nothing.
 void SeriesEncoder::TakeOver(const Takeover& takeover, const Observed& then) {
-  Piece* const of_record = PieceOf(takeover.record);
-  Piece* const of_node = PieceOf(takeover.node);
-  Kept* const kept = of_record != nullptr ? &of_record->nodes[takeover.record % kPiece] : nullptr;
-  Kept* const node_kept = of_node != nullptr ? &of_node->nodes[takeover.node % kPiece] : nullptr;
+  const KeptNodes::Place record_place = PlaceOf(takeover.record);
+  const KeptNodes::Place node_place = PlaceOf(takeover.node);
   Observed before;  // the record continues what was recorded of the two
-  if (kept != nullptr) {
-    before.values = *kept;
-    std::copy_n(ExtraOf(*of_record, takeover.record), now_.extras, before.extra.begin());
+  if (record_place.node != nullptr) {
+    before.values = *record_place.node;
+    std::copy_n(record_place.extra, now_.extras, before.extra.begin());
   }
-  if (node_kept != nullptr) {
-    for (const int k : {0, 1}) {
-      before.values.entries[k] += node_kept->entries[k];
-      before.values.exits[k] += node_kept->exits[k];
-    }
-    before.values.self = Wrapping(before.values.self, Wrapping(0, node_kept->self));
-    before.values.dispatches += node_kept->dispatches;
-    const int64_t* const values = ExtraOf(*of_node, takeover.node);
+  if (const KeptNode* const node = node_place.node; node != nullptr) {
+    before.values.entries = AddHalves(before.values.entries, node->entries);
+    before.values.exits = AddHalves(before.values.exits, node->exits);
+    before.values.self = Wrapping(before.values.self, Wrapping(0, node->self));
+    before.values.dispatches += node->dispatches;
     for (uint32_t m = 0; m < now_.extras; ++m)
-      before.extra[m] = Wrapping(before.extra[m], Wrapping(0, values[m]));
+      before.extra[m] = Wrapping(before.extra[m], Wrapping(0, node_place.extra[m]));
   }
-  Observed record = {.values = KeptOf(Load(takeover.record), Kept::State::kTaken)};
+  Observed record = {.values = KeptOf(Load(takeover.record), KeptNode::State::kTaken)};
   LoadExtra(takeover.record, record.extra.data());
-  Encode(before.values, before.extra.data(), record.values, record.extra.data(), false);
-  if (kept != nullptr) {
-    *kept = record.values;
-    std::copy_n(record.extra.begin(), now_.extras, ExtraOf(*of_record, takeover.record));
-  }
-  static const Observed kNothing;
-  Encode(kNothing.values, kNothing.extra.data(), then.values, then.extra.data(), false);
-  if (node_kept == nullptr) return;
-  *node_kept = then.values;
-  std::copy_n(then.extra.begin(), now_.extras, ExtraOf(*of_node, takeover.node));
-  of_node->hashes[takeover.node % kPiece / kPage] = 0;
+  const auto keep = [this](const KeptNodes::Place& place, const Observed& values) {
+    if (place.node == nullptr) return;
+    *place.node = values.values;
+    std::copy_n(values.extra.begin(), now_.extras, place.extra);
+  };
+  AppendGain(before, record);
+  keep(record_place, record);
+  AppendGain(Observed(), then);
+  keep(node_place, then);
+  if (node_place.hash != nullptr) *node_place.hash = 0;
 }
 
 }  // namespace jprof::profile

@@ -35,18 +35,18 @@ void PrintNote(const std::string& text) { std::fputs(("jprof: " + text + "\n").c
 // Records from the attachment until the profile is complete. Requires an Interruption.
 Result<void> Attached(AttachTarget target, const AttachPlan& plan, uint64_t seconds) {
   const uint32_t pid = target.pid;
-  if (plan.series_ns != 0 && (!target.shares_files || target.ids.user != geteuid())) {
+  if (plan.snapshots.Any() && (!target.shares_files || target.ids.user != geteuid())) {
     return WrongUse(
-        "--series is not available: process {} runs as another user or has other files, and its "
+        "{} is not available: process {} runs as another user or has other files, and its "
         "profile is moved only at the end",
-        pid);
+        FlagOf(plan.snapshots), pid);
   }
   signal(SIGPIPE, SIG_IGN);
   auto attached = AttachedAgent::Load(std::move(target), plan.agent_library, plan.options);
   if (!attached) return std::unexpected(attached.error());
   for (const std::string& note : attached->notes()) PrintNote(note);
   PrintNote(fmt::format("recording process {}{}", pid, DurationText(seconds)));
-  SeriesRecorder series(plan.options.out, plan.series_ns);
+  SeriesRecorder series(plan.options.out, plan.snapshots, plan.place.filename().string());
   AwaitEnd(attached->target().process.get(), seconds, [&series] { series.Look(); });
   if (attached->target().Ended())
     PrintNote(fmt::format("process {} has ended; the profile is complete up to its end", pid));

@@ -95,6 +95,36 @@ bool CountsNativeLocks(const options::AgentOptions& options, const fs::path& pro
          (options.children == options::Children::kAuto && hooks.locks && !hooks.is_static);
 }
 
+// Returns what is to be made of snapshots.
+Result<SnapshotOptions> SnapshotsOf(const TypedOptions& typed) {
+  SnapshotOptions snapshots = {.keep = typed.keep};
+  if (typed.series) {
+    const auto interval = ParseSeries(*typed.series);
+    if (!interval) return std::unexpected(interval.error());
+    snapshots.series_ns = *interval;
+  }
+  if (!typed.rotate) return snapshots;
+  const auto length = ParseRotate(*typed.rotate);
+  if (!length) return std::unexpected(length.error());
+  snapshots.rotate_ns = *length;
+  return snapshots;
+}
+
+// Fails if snapshots cannot be taken of such a recording.
+Result<void> CheckSnapshots(const SnapshotOptions& snapshots, const ResolvedOptions& resolved) {
+  if (snapshots.Any() && resolved.traced) {
+    return WrongUse("{} is not for metrics that are counted by tracing the program",
+                    FlagOf(snapshots));
+  }
+  const options::AgentOptions& options = resolved.options;
+  if (snapshots.rotate_ns == 0 || options.mode != options::Mode::kCalltree ||
+      options.triggers.empty())
+    return {};
+  return WrongUse(
+      "--rotate is not for --sample: profiles with counts and samples in one tree cannot be "
+      "merged; leave out --sample, or record samples with jprof scs");
+}
+
 bool AnyTable() {
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(calibrate::DataDirectory(), failed)) {
@@ -107,16 +137,16 @@ bool AnyTable() {
 
 Result<RecordingPlan> PlanRecording(const TypedOptions& typed,
                                     const std::vector<std::string>& command, bool inside) {
-  const auto series = ParseSeries(typed.series);
-  if (!series) return std::unexpected(series.error());
+  const auto snapshots = SnapshotsOf(typed);
+  if (!snapshots) return std::unexpected(snapshots.error());
   const auto program = FindProgram(command.front());
   if (!program) return std::unexpected(program.error());
   const auto library = FindAgent(typed.agent);
   if (!library) return std::unexpected(library.error());
   auto resolved = OptionsOf(typed, options::ProfileName(command));
   if (!resolved) return std::unexpected(resolved.error());
-  if (*series != 0 && resolved->traced)
-    return WrongUse("--series is not for metrics that are counted by tracing the program");
+  if (const auto good = CheckSnapshots(*snapshots, *resolved); !good)
+    return std::unexpected(good.error());
   options::AgentOptions& options = resolved->options;
   const bool locks = CountsNativeLocks(options, *program);
   const options::Children children =
@@ -149,16 +179,18 @@ Result<RecordingPlan> PlanRecording(const TypedOptions& typed,
   if (!Environment(kOptionsVariable).empty())
     launch->environment.emplace_back(kOptionsVariable, "");
   return RecordingPlan{*std::move(launch),           std::move(options), std::move(resolved->notes),
-                       library->filename().string(), resolved->traced,   *series};
+                       library->filename().string(), resolved->traced,   *snapshots};
 }
 
 Result<AttachPlan> PlanAttach(const TypedOptions& typed, const std::string& name) {
-  const auto series = ParseSeries(typed.series);
-  if (!series) return std::unexpected(series.error());
+  const auto snapshots = SnapshotsOf(typed);
+  if (!snapshots) return std::unexpected(snapshots.error());
   const auto library = FindAgent(typed.agent);
   if (!library) return std::unexpected(library.error());
   auto resolved = OptionsOf(typed, name);
   if (!resolved) return std::unexpected(resolved.error());
+  if (const auto good = CheckSnapshots(*snapshots, *resolved); !good)
+    return std::unexpected(good.error());
   if (const auto limited = Limit(*resolved, typed.force); !limited)
     return std::unexpected(limited.error());
   options::AgentOptions& options = resolved->options;
@@ -167,7 +199,7 @@ Result<AttachPlan> PlanAttach(const TypedOptions& typed, const std::string& name
   fs::path final_place = fs::absolute(options.out).lexically_normal();
   options.out = place->string();
   return AttachPlan{*library, std::move(options), std::move(final_place),
-                    std::move(resolved->notes), *series};
+                    std::move(resolved->notes), *snapshots};
 }
 
 std::string UncalibratedNote(options::Mode mode) {

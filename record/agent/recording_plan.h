@@ -9,6 +9,7 @@
 #include "options/agent_options.h"
 #include "record/agent/typed_options.h"
 #include "record/run/java_command.h"
+#include "record/series/snapshot_options.h"
 
 namespace jprof::record {
 
@@ -20,7 +21,7 @@ struct RecordingPlan {
   std::vector<std::string> notes;
   std::string agent_library;  // its file name
   bool traced = false;        // instructions are counted by tracing the program
-  uint64_t series_ns = 0;     // between snapshots of counts over time; 0: none are taken
+  SnapshotOptions snapshots;  // what is made of snapshots while the program runs
 
   // Returns whether the JVMs of the command get the agent by the environment.
   bool ByEnvironment() const { return launch.java_tool_options.has_value(); }
@@ -38,7 +39,7 @@ struct AttachPlan {
   options::AgentOptions options;  // with those of JPROFOPTS; `out` is absolute
   std::filesystem::path place;    // of the profile at the end; may replace one (--force)
   std::vector<std::string> notes;
-  uint64_t series_ns = 0;  // as in RecordingPlan
+  SnapshotOptions snapshots;  // as in RecordingPlan
 };
 
 // Plans a recording like PlanRecording. `name` is the default name of the

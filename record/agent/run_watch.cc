@@ -19,7 +19,7 @@ RunWatch::RunWatch(const RecordingPlan& plan)
     : plan_(plan),
       jvms_(plan.agent_library),
       place_(plan.options.out),
-      series_(plan.options.out, plan.series_ns) {}
+      series_(plan.options.out, plan.snapshots) {}
 
 ProcessObserver RunWatch::Observer() {
   return [this](uint32_t pid) {

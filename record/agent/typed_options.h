@@ -1,6 +1,7 @@
 // Turns what a user typed, on a command line and in JPROFOPTS, into checked options of the agent.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,7 +19,8 @@ struct TypedOptions {
   std::string metrics;                        // --metrics; also looked up by Resolve
   std::string agent;                          // --agent; empty if not given
   bool force = false;                         // --force
-  std::string series;                         // --series; empty if not given
+  std::optional<std::string> series, rotate;  // --series, --rotate
+  uint64_t keep = 0;                          // --keep; 0 if not given
   std::optional<options::OptionError> error;  // the first invalid value
 };
 

@@ -16,6 +16,7 @@
 #include "profile/files/layout.h"
 #include "profile/files/recording_meta.h"
 #include "profile/files/whole_file.h"
+#include "profile/pieces/piece_list.h"
 #include "record/place/place_claim.h"
 #include "record/run/print_error.h"
 
@@ -34,6 +35,7 @@ enum class PlaceKind {
   kSeveral,
   kCombined,
   kScale,
+  kPieces,
   kEvents,
   kPrograms,
   kTrace,
@@ -100,7 +102,10 @@ std::optional<PlaceKind> PlaceKindOf(const fs::path& place) {
 bool MayContain(PlaceKind kind, std::string_view name) {
   switch (kind) {
     case PlaceKind::kProfile:
-      return name == profile::kEventsFolder;
+      return name == profile::kEventsFolder || name == profile::kPiecesFolder;
+    case PlaceKind::kPieces:
+      return profile::kPieceNames.NumberIn(name) != 0 || name == profile::kNewPiece ||
+             name == profile::kOldPiece;
     case PlaceKind::kCombined:
       return IsRunName(name);
     case PlaceKind::kScale:
@@ -132,6 +137,7 @@ bool MayContainFile(PlaceKind kind, std::string_view name) {
     case PlaceKind::kScale:
       return IsFileOf(profile::kScaleFile, name);
     case PlaceKind::kSeveral:
+    case PlaceKind::kPieces:
       return false;
     case PlaceKind::kEvents:
       return IsFileOf(profile::kRecordingFile, name);
@@ -152,6 +158,7 @@ PlaceKind KindInside(PlaceKind outer, const fs::path& place) {
   if (outer == PlaceKind::kEvents || outer == PlaceKind::kPrograms) return PlaceKind::kTrace;
   if (outer == PlaceKind::kTrace) return PlaceKind::kTraceFolder;
   if (place.filename() == profile::kEventsFolder) return PlaceKind::kEvents;
+  if (place.filename() == profile::kPiecesFolder) return PlaceKind::kPieces;
   const bool several =
       outer == PlaceKind::kCombined && !IsProfile(place) && !ProfilesAt(place).empty();
   return several ? PlaceKind::kSeveral : PlaceKind::kProfile;

@@ -10,6 +10,7 @@
 #include "common/procfs.h"
 #include "common/shell_word.h"
 #include "options/label_methods.h"
+#include "options/slow_methods.h"
 #include "profile/files/printable_text.h"
 #include "profile/read/losses.h"
 #include "profile/read/reader.h"
@@ -76,9 +77,24 @@ std::vector<std::string> EmptyFilters(profile::Reader& reader,
   } else if (!options.focus.Empty() && reader.RecordedMethods() == 0) {
     empty.push_back("everything: no method matched " +
                     UnmatchedMethods(reader, "--focus", options.focus));
+  } else if (!options.within.Empty() && reader.header().gate_patterns == 0) {
+    empty.push_back("everything: no method matched " +
+                    UnmatchedMethods(reader, "--within", options.within));
+  } else if (!options.within.Empty() && reader.header().gate_calls <= options.after) {
+    empty.push_back(fmt::format(
+        "everything: the methods of --within were called {} times{}", reader.header().gate_calls,
+        options.after != 0 ? fmt::format(", and --after leaves out {}", options.after) : ""));
+  } else if (!options.start && reader.header().paused != 0 && reader.header().starts == 0) {
+    empty.push_back("everything: neither the program nor `jprof ctl` started the recording");
   } else if (!options.distribution.Empty() && reader.header().watched_patterns == 0) {
     empty.push_back("all distributions: no method matched " +
                     UnmatchedMethods(reader, "--distribution", options.distribution));
+  }
+  for (size_t i = 0; i < options.slow.size(); ++i) {
+    const auto methods = options::ParseSlowMethods(options.slow[i]);
+    if (methods && (reader.header().watched_patterns >> i & 1) == 0)
+      empty.push_back("slow calls: no method matched " +
+                      UnmatchedMethods(reader, "--slow", methods->filter));
   }
   for (size_t i = 0; i < options.label_from.size() && i < options::kMostLabelMethods; ++i) {
     if (reader.header().label_methods[i] == 0)
@@ -130,7 +146,8 @@ void PrintNextFor(const profile::Reader& reader, const fs::path& profile) {
     PrintNext(calibrate::TrainingCommand(reader.meta().fingerprint));
     return;
   }
-  const char* const report = reader.meta().is(Mode::kTrace)       ? "log-gen "
+  const char* const report = reader.header().slow_items != 0      ? "slow "
+                             : reader.meta().is(Mode::kTrace)     ? "log-gen "
                              : reader.header().distributions != 0 ? "distribution "
                                                                   : "";
   PrintNext(fmt::format("jprof report {}{}", report, DisplayPath(profile)));

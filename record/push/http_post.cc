@@ -29,6 +29,7 @@ struct Curl {
   decltype(&curl_mime_filename) mime_filename;
   decltype(&curl_mime_type) mime_type;
   decltype(&curl_mime_data) mime_data;
+  decltype(&curl_version_info) version_info;
 };
 
 template <typename Function>
@@ -57,22 +58,28 @@ Result<Curl> LoadCurl() {
                    Find(library, "curl_mime_name", curl.mime_name) &&
                    Find(library, "curl_mime_filename", curl.mime_filename) &&
                    Find(library, "curl_mime_type", curl.mime_type) &&
-                   Find(library, "curl_mime_data", curl.mime_data);
+                   Find(library, "curl_mime_data", curl.mime_data) &&
+                   Find(library, "curl_version_info", curl.version_info);
   if (!all) return Fail("libcurl is too old; jprof push needs 7.56 or newer");
   return curl;
 }
 
 // Where an answer goes.
 struct Receiver {
-  std::string& text;
+  const Curl& curl;
+  CURL* easy;
   const HttpPost& post;
+  std::string& text;
 };
 
+// Returns the number of bytes that were taken. libcurl ends the request if they are not all.
 size_t KeepAnswer(char* bytes, size_t size, size_t count, void* to) {
-  const auto& [text, post] = *static_cast<Receiver*>(to);
+  const auto& [curl, easy, post, text] = *static_cast<Receiver*>(to);
   text.append(bytes, std::min(size * count, kMostOfAnswer - std::min(kMostOfAnswer, text.size())));
-  if (post.receive) post.receive({bytes, size * count});
-  return size * count;
+  long status = 0;
+  curl.easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+  const bool taken = status != 200 || !post.receive || post.receive({bytes, size * count});
+  return taken ? size * count : 0;
 }
 
 // Owns one request and what belongs to it.
@@ -95,14 +102,20 @@ class Request {
     Set(CURLOPT_NOSIGNAL, 1l);
     Set(CURLOPT_CONNECTTIMEOUT, std::min(kConnectSeconds, post.timeout_seconds));
     Set(CURLOPT_TIMEOUT, post.timeout_seconds);
+    if (post.silence_seconds > 0) {
+      Set(CURLOPT_LOW_SPEED_LIMIT, 1l);  // bytes per second
+      Set(CURLOPT_LOW_SPEED_TIME, post.silence_seconds);
+    }
     Set(CURLOPT_USERAGENT, "jprof");
     Set(CURLOPT_ERRORBUFFER, static_cast<char*>(reason));
     Set(CURLOPT_WRITEFUNCTION, &KeepAnswer);
-    Receiver receiver = {answer.text, post};
+    Receiver receiver = {curl_, easy_, post, answer.text};
     Set(CURLOPT_WRITEDATA, static_cast<void*>(&receiver));
     SetAccess(post);
     SetContent(post);
     const CURLcode result = curl_.easy_perform(easy_);
+    if (result == CURLE_OPERATION_TIMEDOUT && WasSilent(post))
+      return Fail("the server has been silent for {} s", post.silence_seconds);
     if (result != CURLE_OK)
       return Fail("{}", *reason != '\0' ? reason : curl_.easy_strerror(result));
     curl_.easy_getinfo(easy_, CURLINFO_RESPONSE_CODE, &answer.status);
@@ -113,6 +126,15 @@ class Request {
   template <typename Value>
   void Set(CURLoption option, Value value) {
     curl_.easy_setopt(easy_, option, value);
+  }
+
+  // Returns whether a request that took too long had a connection, and time left.
+  bool WasSilent(const HttpPost& post) {
+    double connecting = 0, whole = 0;
+    curl_.easy_getinfo(easy_, CURLINFO_CONNECT_TIME, &connecting);
+    curl_.easy_getinfo(easy_, CURLINFO_TOTAL_TIME, &whole);
+    return post.silence_seconds > 0 && connecting > 0 &&
+           whole < static_cast<double>(post.timeout_seconds);
   }
 
   void SetAccess(const HttpPost& post) {
@@ -155,6 +177,15 @@ Result<HttpAnswer> Post(const HttpPost& post) {
   const Result<Curl> curl = LoadCurl();
   if (!curl) return std::unexpected(curl.error());
   return Request(*curl).Perform(post);
+}
+
+Result<HttpFeatures> FindHttp() {
+  const Result<Curl> curl = LoadCurl();
+  if (!curl) return std::unexpected(curl.error());
+  const curl_version_info_data& info = *curl->version_info(CURLVERSION_NOW);
+  return HttpFeatures{.version = info.version,
+                      .tls = (info.features & CURL_VERSION_SSL) != 0,
+                      .compressed = (info.features & CURL_VERSION_LIBZ) != 0};
 }
 
 std::string UrlEncoded(std::string_view text) {

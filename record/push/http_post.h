@@ -28,9 +28,12 @@ struct HttpPost {
   std::string user, password;
   bool netrc = false;
   bool compressed = false;  // asks for a compressed answer, which is expanded
-  // Receives the whole answer, piece by piece, also that of a request that failed. May be empty.
-  std::function<void(std::string_view)> receive;
+  // Receives the answer piece by piece, as it arrives, if its status is 200. If it returns false,
+  // the request ends and fails. May be empty.
+  std::function<bool(std::string_view)> receive;
   long timeout_seconds = 30;  // for the whole request; connecting may take 10 at most
+  // The request fails when no byte was sent or received for so long. 0: the whole time.
+  long silence_seconds = 0;
 };
 
 struct HttpAnswer {
@@ -41,6 +44,14 @@ struct HttpAnswer {
 // Sends the request and follows no redirection. Fails, with libcurl's reason, if there was no
 // response, or if libcurl is not installed.
 Result<HttpAnswer> Post(const HttpPost& post);
+
+// What the installed libcurl can do.
+struct HttpFeatures {
+  std::string version;
+  bool tls = false, compressed = false;  // whether it knows https, and expands gzip
+};
+// Fails if libcurl is not installed, or too old.
+Result<HttpFeatures> FindHttp();
 
 // Returns `text` as a part of a URL's query: what is not a letter, a digit or one of "-._~" is %XX.
 std::string UrlEncoded(std::string_view text);

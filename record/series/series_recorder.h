@@ -1,5 +1,6 @@
-// Records counts over time from outside: takes snapshots of the profiles at a place while the
-// program writes them (profile/series). Nothing of it runs in the program.
+// Records counts over time, and pieces of a recording, from outside: takes snapshots of the
+// profiles at a place while the program writes them (profile/series, profile/pieces). Nothing of it
+// runs in the program.
 //
 // Not thread-safe. A snapshot is taken in Look(), so that it is called often enough.
 #pragma once
@@ -13,24 +14,25 @@
 #include <vector>
 
 #include "common/result.h"
+#include "record/series/snapshot_options.h"
 
 namespace jprof::record {
 
-// Snapshots take at most this share of the time of one processor, and at most so much of it between
-// two of them: else the next one is later. The last one, at the end, is not delayed.
-inline constexpr double kSeriesShare = 0.01, kSeriesShareAtOnce = 0.1;
-
-// Parses the value of --series, such as 1s or 500ms, in nanoseconds. Returns 0 for an empty text.
-// Fails with kWrongUse if it is no time from 100 ms to an hour.
+// Parses the value of --series, such as 1s or 500ms, in nanoseconds. Fails with kWrongUse if it is
+// no time from 100 ms to an hour.
 Result<uint64_t> ParseSeries(std::string_view text);
+// Does the same for --rotate, from a second to a week.
+Result<uint64_t> ParseRotate(std::string_view text);
 
-class ProfileSeries;
+class ProfileSnapshots;
 
 class SeriesRecorder {
  public:
-  // Records the profiles that programs make at `place`, or in folders in it, every `interval_ns`.
-  // Does nothing if that is 0.
-  SeriesRecorder(std::filesystem::path place, uint64_t interval_ns);
+  // Records the profiles that programs make at `place`, or in folders in it. Does nothing if no
+  // option asks for it. `name` is what pieces call a profile at `place`; if it is empty, they call
+  // it as its directory is called.
+  SeriesRecorder(std::filesystem::path place, const SnapshotOptions& options,
+                 std::string name = "");
   ~SeriesRecorder();
 
   // Takes the snapshots that are due.
@@ -45,9 +47,10 @@ class SeriesRecorder {
   void FindProfiles(int64_t now);
 
   std::filesystem::path place_;
-  uint64_t interval_ns_;
+  SnapshotOptions options_;
+  std::string name_;
   int64_t find_again_ns_ = 0;
-  std::map<std::filesystem::path, std::unique_ptr<ProfileSeries>> profiles_;
+  std::map<std::filesystem::path, std::vector<std::unique_ptr<ProfileSnapshots>>> profiles_;
 };
 
 }  // namespace jprof::record

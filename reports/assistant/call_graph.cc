@@ -210,7 +210,7 @@ Result<CallGraph> Load(model::Combined& combined, const std::string& metric) {
 Result<CallGraph> LoadExact(model::Input& input, const std::string& metric) {
   if (!model::HasContexts(input)) {
     return WrongUse("{} is {}, which has no tree of calls; of the tools only quality reads it",
-                    profile::CleanText(model::DirectoryOf(input)),
+                    profile::CleanText(model::ShownNameOf(input)),
                     model::NameOf(model::KindOf(input)));
   }
   const auto tree = model::LoadContexts(input, {.merged = true, .metric = metric});
@@ -249,7 +249,7 @@ Result<CallGraph> LoadExact(model::Input& input, const std::string& metric) {
                       .own_share = share(sum.own[0]),
                       .share = share(sum.all[0])};
   };
-  graph.head = {.directory = std::string(model::DirectoryOf(input)),
+  graph.head = {.directory = std::string(model::ShownNameOf(input)),
                 .lines = {{"command", tree->run.command}, {"values", graph.metric + ", exact"}}};
   graph.quality = *std::move(quality);
   return graph;
@@ -263,7 +263,7 @@ Result<CallGraph> LoadCallGraph(model::Input& input, const std::string& metric) 
     if (auto* combined = std::get_if<model::Combined>(&input)) return Load(*combined, metric);
     return LoadExact(input, metric);
   }();
-  if (graph) graph->head.of = profile::CleanText(model::DirectoryOf(input));
+  if (graph) graph->head.of = profile::CleanText(model::ShownNameOf(input));
   return graph;
 }
 

@@ -106,7 +106,7 @@ Result<AnswerPrinter> LoadQualityOf(const Arguments& arguments, const ProfileDoo
   auto quality = LoadQuality(input, directory, {});
   if (!quality) return std::unexpected(quality.error());
   return [quality = *std::move(quality),
-          of = input ? std::string(model::DirectoryOf(*input)) : directory](
+          of = input ? std::string(model::ShownNameOf(*input)) : directory](
              size_t limit, Format format, Output& out) {
     Quality shown = quality;
     shown.facts.resize(std::min(limit, shown.facts.size()));
@@ -121,8 +121,8 @@ Result<AnswerPrinter> LoadQualityOf(const Arguments& arguments, const ProfileDoo
 using Kind = Parameter::Kind;
 constexpr Parameter kProfile = {
     "profile", Kind::kProfile, false,
-    "The directory that jprof wrote, such as app.jprof; if left out, the newest *.jprof in the "
-    "server's folder"};
+    "The directory that jprof wrote, such as app.jprof, or a URL of a database that the server was "
+    "started with (--fleet); if left out, the newest *.jprof in the server's folder"};
 constexpr Parameter kMetric = {"metric", Kind::kText, false,
                                "A metric or event of the profile; if left out, its first one"};
 constexpr Parameter kLimit = {"limit", Kind::kLimit, false,

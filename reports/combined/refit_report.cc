@@ -8,8 +8,8 @@ namespace jprof::reports {
 void PrintRefitting(const model::Source& counted, const model::Refitting& refitting, Output& out) {
   const double scale = refitting.scale;
   const auto amount = [&](double raw) { return model::AmountIn(refitting.unit, raw * scale); };
-  out.Bold(fmt::format("jprof calibrate --check of {}\n",
-                       profile::CleanText(counted.reader.directory())));
+  out.Bold(
+      fmt::format("jprof calibrate --check of {}\n", profile::CleanText(counted.reader.shown())));
   out.Print(" table     {} (made {})\n", counted.table_from,
             profile::CleanText(counted.table->made_at));
   out.Print(

@@ -152,6 +152,7 @@ Result<Comparison> CompareTwo(model::Source& a, model::Source& b, const CompareO
       tree.methods.size(), [&](uint32_t i) -> const auto& { return tree.methods[i].self; },
       comparison.methods);
   comparison.top = CompareTops(tree);
+  comparison.calls = CompareCalls(forests, tree);
   return comparison;
 }
 

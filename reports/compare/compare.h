@@ -12,6 +12,7 @@
 #include "model/tree/readable_name.h"
 #include "model/tree/source.h"
 #include "model/values/statistics.h"
+#include "reports/compare/call_times.h"
 #include "reports/compare/side.h"
 #include "reports/print/output.h"
 
@@ -77,6 +78,7 @@ struct Comparison {
   size_t contexts_beyond = 0;  // of which so many differ by more than the error
   size_t methods_beyond = 0;
   TopTen top;
+  CallChanges calls;  // empty unless both have times of single calls
 
   Difference Of(const std::array<model::Amount, 2>& amounts) const;
 };

@@ -186,6 +186,31 @@ void HotTable(std::string_view title, const FlatAndContext& flat,
   EndTable(out);
 }
 
+void CallTable(const Comparison& comparison, size_t most, Output& out) {
+  if (comparison.calls.empty()) return;
+  BeginTable("Single calls of contexts, with all that they called",
+             {"clock", "P50 A", "P50 B", "B/A", "P90 A", "P90 B", "B/A", "P99 A", "P99 B", "B/A",
+              "calls A", "calls B", "method &lt; callers"},
+             out);
+  const std::vector<CallChange>& contexts = comparison.calls.contexts;
+  for (size_t i = 0; i < std::min(most, contexts.size()); ++i) {
+    for (const ClockChange& clock : contexts[i].clocks) {
+      out.Print("<tr><td>{}</td>", clock.clock);
+      for (const TimeChange& quantile : clock.quantiles) {
+        PrintCell(quantile.a.time, EscapedHtml(TimeText(quantile.a)), out);
+        PrintCell(quantile.b.time, EscapedHtml(TimeText(quantile.b)), out);
+        PrintCell(quantile.ratio.value,
+                  (quantile.within ? "~" : "") + RatioText(quantile.ratio.value), out);
+      }
+      for (const uint64_t calls : contexts[i].calls)
+        PrintCell(static_cast<double>(calls), std::to_string(calls), out);
+      PrintPathCell(comparison.tree, contexts[i].id, out);
+      out.Text("</tr>\n");
+    }
+  }
+  EndTable(out);
+}
+
 }  // namespace
 
 void PrintHtml(const FlatAndContext& flat, const CompareOptions&, Output& out) {
@@ -256,6 +281,7 @@ void PrintHtml(const Comparison& comparison, const CompareOptions& options, Outp
     out.Print("<td title=\"{0}\">{0}</td></tr>\n", ShownName(tree, comparison.methods[i].id));
   }
   EndTable(out);
+  CallTable(comparison, most, out);
   out.Text("<h2>Calling contexts, with callees: A %, B %</h2>\n<div class=\"scroll\">\n");
   const auto weight = [&](model::NodeIndex i) {
     return std::max(ShareAt(comparison, i, 0), ShareAt(comparison, i, 1));

@@ -170,6 +170,69 @@ void PutMethods(const Comparison& comparison, size_t most, JsonWriter& json) {
   json.EndArray();
 }
 
+void PutCallTime(std::string_view key, const model::CallTime& time, JsonWriter& json) {
+  json.Key(key);
+  json.StartObject();
+  Digits("value_ns", time.time, json);
+  if (time.vague) Digits("at_most_ns", time.most, json);
+  json.EndObject();
+}
+
+void PutClock(const ClockChange& clock, JsonWriter& json) {
+  constexpr const char* kNames[] = {"p50", "p90", "p99"};
+  json.Key(clock.clock);
+  json.StartObject();
+  for (size_t i = 0; i < clock.quantiles.size(); ++i) {
+    const TimeChange& quantile = clock.quantiles[i];
+    json.Key(kNames[i]);
+    json.StartObject();
+    PutCallTime("a", quantile.a, json);
+    PutCallTime("b", quantile.b, json);
+    PutEstimate("ratio", quantile.ratio, json);
+    json.Member("within_error", quantile.within);
+    json.EndObject();
+  }
+  json.Key("mean");
+  json.StartObject();
+  PutCallTime("a", clock.means[0], json);
+  PutCallTime("b", clock.means[1], json);
+  json.EndObject();
+  json.EndObject();
+}
+
+void PutCallChange(const CallChange& change, JsonWriter& json) {
+  json.Member("calls_a", change.calls[0]);
+  json.Member("calls_b", change.calls[1]);
+  for (const ClockChange& clock : change.clocks) PutClock(clock, json);
+}
+
+void PutCalls(const Comparison& comparison, size_t most, JsonWriter& json) {
+  if (comparison.calls.empty()) return;
+  const auto& [contexts, methods] = comparison.calls;
+  Paths paths(comparison.tree);
+  json.Key("single_calls");
+  json.StartObject();
+  json.Key("contexts");
+  json.StartArray();
+  for (size_t i = 0; i < std::min(most, contexts.size()); ++i) {
+    json.StartRow();
+    paths.Put(contexts[i].id, json);
+    PutCallChange(contexts[i], json);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.Key("methods");
+  json.StartArray();
+  for (size_t i = 0; i < std::min(most, methods.size()); ++i) {
+    json.StartRow();
+    json.Member("name", comparison.tree.names[methods[i].id]);
+    PutCallChange(methods[i], json);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+}
+
 }  // namespace
 
 void PrintJson(const FlatAndContext& flat, const CompareOptions&, Output& out) {
@@ -207,6 +270,7 @@ void PrintJson(const Comparison& comparison, const CompareOptions& options, Outp
   PutTop(comparison.top, json);
   PutContexts(comparison, options.top, json);
   PutMethods(comparison, options.top, json);
+  PutCalls(comparison, options.top, json);
   json.EndObject();
   json.Finish();
 }

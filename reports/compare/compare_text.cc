@@ -133,6 +133,50 @@ std::string DifferenceColumns(bool absolute, std::string_view name) {
                      absolute ? "B" : "B %", width, name);
 }
 
+// Prints a line of CPU time and one of elapsed time for each method or context.
+void PrintCallTimes(const std::vector<CallChange>& changes, const auto& name_of,
+                    const CompareOptions& options, Output& out) {
+  for (size_t i = 0; i < std::min(options.top, changes.size()); ++i) {
+    const CallChange& change = changes[i];
+    for (const ClockChange& clock : change.clocks) {
+      std::string line = fmt::format("{:<7}", clock.clock);
+      for (const TimeChange& quantile : clock.quantiles) {
+        line += fmt::format(" {:>8} {:>8} {}{:>5}", TimeText(quantile.a), TimeText(quantile.b),
+                            quantile.within ? '~' : ' ', RatioText(quantile.ratio.value));
+      }
+      const bool is_first = &clock == &change.clocks.front();
+      out.Text(FittedLine(line + " ",
+                          is_first
+                              ? name_of(change.id)
+                              : fmt::format("({} calls, {})", change.calls[0], change.calls[1]),
+                          options.width));
+    }
+  }
+}
+
+void PrintCallTimes(const Comparison& comparison, const CompareOptions& options, Output& out) {
+  if (comparison.calls.empty()) return;
+  const auto columns = [](std::string_view name) {
+    std::string text = fmt::format("{:<7}", "CLOCK");
+    for (const char* quantile : {"P50", "P90", "P99"})
+      text += fmt::format(" {:>8} {:>8} {:>6}", fmt::format("{}-A", quantile),
+                          fmt::format("{}-B", quantile), "B/A");
+    return text + " " + std::string(name);
+  };
+  const model::JointTree& tree = comparison.tree;
+  PrintHeading("Single calls of contexts, with all that they called", columns("CONTEXT"), out);
+  PrintCallTimes(
+      comparison.calls.contexts,
+      [&](uint32_t id) { return PathText(tree, id, kLineCallers, options.names); }, options, out);
+  PrintHeading("Single calls of methods", columns("NAME"), out);
+  PrintCallTimes(
+      comparison.calls.methods,
+      [&](uint32_t id) {
+        return std::string(Shortened(model::MethodIn(options.names, tree.names[id])));
+      },
+      options, out);
+}
+
 }  // namespace
 
 std::string PathText(const model::JointTree& tree, model::NodeIndex context, size_t callers,
@@ -200,6 +244,7 @@ void PrintText(const Comparison& comparison, const CompareOptions& options, Outp
     PrintDifference(comparison, comparison.Of(tree.methods[name].self),
                     Shortened(model::MethodIn(options.names, tree.names[name])), options, out);
   }
+  PrintCallTimes(comparison, options, out);
 }
 
 }  // namespace jprof::reports

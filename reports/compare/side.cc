@@ -57,7 +57,7 @@ Result<model::Forest> LoadSide(model::Source& source, const std::string& metric)
     return WrongUse(
         "{} has no metric: calls alone do not tell what "
         "costs; profile with jprof callflow or jprof scs",
-        source.reader.directory());
+        source.reader.shown());
   }
   model::ForestOptions options;
   options.merged = true;
@@ -68,10 +68,12 @@ Result<model::Forest> LoadSide(model::Source& source, const std::string& metric)
 Side SideOf(const model::Source& source, const model::Forest& forest) {
   const model::MetricTotals& column = forest.metrics[0];
   const profile::Window* const window = source.reader.window();
-  Side side = {.directory = profile::CleanText(source.reader.directory()),
+  const profile::Piece& piece = source.reader.meta().piece;
+  Side side = {.directory = profile::CleanText(source.reader.shown()),
                .mode = source.reader.meta().mode,
                .how = HowText(source, forest) +
-                      (window != nullptr ? "; window " + profile::CleanText(window->Text()) : ""),
+                      (window != nullptr ? "; window " + profile::CleanText(window->Text()) : "") +
+                      (piece.number != 0 ? "; " + piece.Text() : ""),
                .metric = column.info.name};
   const bool stands_for = column.counts == 0 && column.info.period.value > 0;
   side.unit = stands_for ? column.info.period.unit : column.info.unit;

@@ -41,8 +41,7 @@ Result<void> TreeAsSqlite(ExportInput& input, const std::string& path) {
 Result<void> WriteCtf(ExportInput& input, const std::string& path) {
   namespace fs = std::filesystem;
   if (!model::HasEvents(input.input)) {
-    return WrongUse("{} has no events; record them with: jprof timeline -- CMD...",
-                    input.directory());
+    return WrongUse("{} has no events; record them with: jprof timeline -- CMD...", input.shown());
   }
   // The traces are copied as they are; loading them finds what is damaged.
   if (const auto events = model::LoadEvents(input.input); !events)
@@ -128,21 +127,21 @@ Result<void> CheckExportable(const ExportFormat& format, const ExportInput& inpu
     return WrongUse(
         "{} shows {} as a timeline, which has each thread alone and no choice of metrics; leave "
         "out --metric and --threads",
-        format.name, input.directory());
+        format.name, input.shown());
   }
   if (has) return {};
   if (!format.of_timeline) {
     const bool events = model::KindOf(input.input) == model::InputKind::kEvents;
     return WrongUse(
         "{} is {}, which has no call tree for {}; export it with --format perfetto{} chrome{}",
-        input.directory(), events ? model::NameOf(model::InputKind::kEvents) : "a trace",
-        format.name, events ? "," : " or", events ? " or ctf" : "");
+        input.shown(), events ? model::NameOf(model::InputKind::kEvents) : "a trace", format.name,
+        events ? "," : " or", events ? " or ctf" : "");
   }
   return WrongUse(
       "{} holds sums by context and no points in time, which {} needs; export it with --format "
       "speedscope (flame graphs), or record a trace: jprof trace -- CMD... or jprof itrace -- "
       "CMD...",
-      input.directory(), format.name);
+      input.shown(), format.name);
 }
 
 }  // namespace jprof::reports

@@ -16,6 +16,7 @@ struct ExportInput {
   model::ForestOptions options;  // `merged` and `metric` are used
 
   std::string_view directory() const { return model::DirectoryOf(input); }
+  std::string_view shown() const { return model::ShownNameOf(input); }
 };
 
 struct ExportFormat {

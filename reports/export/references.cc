@@ -12,7 +12,7 @@ Result<void> WriteReferences(ExportInput& input, Output& out) {
     return WrongUse(
         "{} has no references to memory; record them with: jprof itrace --memory -- "
         "CMD...",
-        input.directory());
+        input.shown());
   }
   const auto log = profile::MemoryLog::Read(path.string());
   if (!log) return std::unexpected(log.error());

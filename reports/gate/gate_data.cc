@@ -54,7 +54,7 @@ Result<std::vector<GatePart>> PartsOf(model::Input& input, size_t side) {
   auto* combined = std::get_if<model::Combined>(&input);
   if (combined == nullptr) {
     return WrongUse("{} is {}, which has no calls to compare; name a profile",
-                    profile::CleanText(model::DirectoryOf(input)),
+                    profile::CleanText(model::ShownNameOf(input)),
                     model::NameOf(model::KindOf(input)));
   }
   std::vector<GatePart> parts = {{&combined->counted, side, true, false}};
@@ -73,8 +73,7 @@ class GateLoader {
     Result<model::Forest> forest = model::LoadForest(source, {});
     if (!forest) return std::unexpected(forest.error());
     if (!source.reader.damages().empty()) {
-      return Fail("{} is damaged ({}); record it again",
-                  profile::CleanText(source.reader.directory()),
+      return Fail("{} is damaged ({}); record it again", profile::CleanText(source.reader.shown()),
                   source.reader.damages().Lines().front());
     }
     AddNotes(source, part.side);
@@ -130,8 +129,8 @@ class GateLoader {
   void AddNotes(const model::Source& source, size_t side) {
     for (const profile::Loss& loss : profile::Losses(source.reader)) {
       if (loss.count > 0) {
-        data_.sides[side].notes.push_back(fmt::format("{}: lost: {} {}", source.reader.directory(),
-                                                      loss.count, loss.description));
+        data_.sides[side].notes.push_back(
+            fmt::format("{}: lost: {} {}", source.reader.shown(), loss.count, loss.description));
       }
     }
   }
@@ -316,7 +315,7 @@ Result<GateData> LoadGate(model::Input& base, model::Input& now, const GateProgr
   }
   GateLoader loader(static_cast<size_t>(std::ranges::count_if(parts, &GatePart::HasTime)));
   for (size_t side = 0; side < 2; ++side) {
-    loader.side(side).directory = profile::CleanText(model::DirectoryOf(*inputs[side]));
+    loader.side(side).directory = profile::CleanText(model::ShownNameOf(*inputs[side]));
     if (const auto* combined = std::get_if<model::Combined>(inputs[side]))
       loader.side(side).usual = combined->meta.usual;
   }

@@ -47,7 +47,7 @@ Result<Lines> LinesOf(model::Input& input, const Options& options) {
     return model::LoadLines(*source, options);
   if (auto* const combined = std::get_if<model::Combined>(&input))
     return model::LoadLines(*combined, options);
-  return WrongUse("{} is {}, which has no source lines", model::DirectoryOf(input),
+  return WrongUse("{} is {}, which has no source lines", model::ShownNameOf(input),
                   model::NameOf(model::KindOf(input)));
 }
 
@@ -68,7 +68,7 @@ bool IsNamed(const MethodLines& method, const std::string& name) {
 
 // Keeps the methods to print. Fails if there are none.
 Result<void> Select(Lines& lines, const Options& options) {
-  const std::string& directory = lines.source->reader.directory();
+  const std::string& directory = lines.source->reader.shown();
   const std::string damage = model::DamageOf(*lines.source);
   if (lines.methods.empty()) {
     if (!damage.empty()) return Fail("{} has no source lines{}", directory, damage);

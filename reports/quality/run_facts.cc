@@ -65,6 +65,13 @@ Findings ImportedFrom(const ProfileEvidence& of) {
   return found;
 }
 
+Findings LeftOutOfPiece(const ProfileEvidence& of) {
+  Findings found;
+  for (const std::string& what : of.reader().meta().piece.left_out)
+    found.push_back({1, kInfo, "only the whole recording has " + what});
+  return found;
+}
+
 Findings ProbeNote(const ProfileEvidence& of) {
   const profile::Probe& probe = of.reader().meta().probe;
   if (probe.note.empty()) return {};
@@ -115,8 +122,8 @@ Findings UnusedLabelMethods(const ProfileEvidence& of) {
 
 Findings OpenCalls(const ProfileEvidence& of) {
   const uint64_t open = of.forest == nullptr ? 0 : of.forest->rows.open_frames;
-  // In a window calls end that began before it.
-  if (open == 0 || of.reader().window() != nullptr) return {};
+  // In a window, or a piece, calls end that began before it.
+  if (open == 0 || of.reader().is_part()) return {};
   return {{static_cast<double>(open), kInfo,
            Counted(open, "call had not returned", "calls had not returned")}};
 }
@@ -136,6 +143,9 @@ constexpr FactRow<ProfileEvidence> kRunFacts[] = {
     {"imported", ImportedFrom,
      "Another profiler has taken the samples. What its file does not say is missing, and nothing "
      "is corrected (docs/IMPORT.md)."},
+    {"left_out", LeftOutOfPiece,
+     "The profile is a piece of a recording, and this is not known for a part of it.",
+     "Print it of the whole profile."},
     {"folded", Folded,
      "From then on, a recursive call returned to the existing context. Counts are exact; the "
      "levels of a recursion are one row.",
@@ -160,7 +170,7 @@ ProfileFacts RunFacts() { return kRunFacts; }
 
 Quality QualityOfProfile(const ProfileEvidence& evidence) {
   Quality quality;
-  const std::string& directory = evidence.reader().directory();
+  const std::string& directory = evidence.reader().shown();
   AddFacts(RunFacts(), evidence, directory, quality);
   quality.Add(LossFacts(evidence));
   AddFacts(StackFacts(), evidence, directory, quality);

@@ -4,6 +4,7 @@
 
 #include "profile/files/printable_text.h"
 #include "profile/read/imported.h"
+#include "profile/read/limits.h"
 #include "profile/read/losses.h"
 #include "reports/print/units.h"
 
@@ -67,10 +68,15 @@ Head RunHead(const model::Source& source, std::string_view report) {
   const profile::Meta& meta = source.reader.meta();
   const std::string pid = meta.pid == 0 ? "" : fmt::format(" (pid {})", meta.pid);
   Head head = {.report = report,
-               .of = source.reader.directory(),
-               .directory = source.reader.directory(),
+               .of = source.reader.shown(),
+               .directory = source.reader.shown(),
                .lines = {{"command", HeadCommand(meta.command) + pid}, {"run", RunText(source)}}};
   if (const auto* window = source.reader.window()) head.lines.push_back({"window", window->Text()});
+  if (meta.piece.number != 0) head.lines.push_back({"piece", meta.piece.Text()});
+  const std::string limits = profile::LimitsText(meta, source.reader.header());
+  if (!limits.empty()) head.lines.push_back({"limited", limits});
+  if (std::string slow = profile::SlowText(source.reader); !slow.empty())
+    head.lines.push_back({"slow", std::move(slow)});
   return head;
 }
 
@@ -100,7 +106,7 @@ void JsonRun(const model::Source& source, std::string_view report, JsonWriter& j
   json.Member("report", report);
   json.Key("profile");
   json.StartObject();
-  json.Member("directory", source.reader.directory());
+  json.Member("directory", source.reader.shown());
   json.Member("mode", meta.mode);
   json.Member("command", Command(meta));
   json.Member("pid", meta.pid);
@@ -109,6 +115,8 @@ void JsonRun(const model::Source& source, std::string_view report, JsonWriter& j
   json.FixedMember("elapsed_s", SecondsBetween(header, header.start_ticks, header.end_ticks), 6);
   if (const auto folded = profile::FoldedFrom(header))
     json.FixedMember("folded_from_s", *folded, 6);
+  const std::string limits = profile::LimitsText(meta, header);
+  if (!limits.empty()) json.Member("limited", limits);
   if (const auto* window = source.reader.window()) {
     json.Key("window");
     json.StartObject();
@@ -116,6 +124,15 @@ void JsonRun(const model::Source& source, std::string_view report, JsonWriter& j
     json.FixedMember("end_s", static_cast<double>(window->end_ns) / 1e9, 6);
     json.Member("first_snapshot", uint64_t{window->first});
     json.Member("last_snapshot", uint64_t{window->last});
+    json.EndObject();
+  }
+  if (meta.piece.number != 0) {
+    json.Key("piece");
+    json.StartObject();
+    json.Member("number", meta.piece.number);
+    json.Member("of", meta.piece.of);
+    json.FixedMember("begin_s", meta.piece.begin_s, 6);
+    json.FixedMember("end_s", meta.piece.end_s, 6);
     json.EndObject();
   }
   if (const auto imported = profile::ReadImported(source.reader.directory()))

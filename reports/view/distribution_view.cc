@@ -14,15 +14,15 @@ constexpr size_t kMostRows = 2000;
 
 json Describe(const TimeHistogram& times) {
   const model::CallTimes all = times.All();
+  const model::CallSummary summary = times.Summary();
   const std::pair<const char*, model::CallTime> values[] = {
-      {"min", times.Shortest()},    {"p50", times.Quantile(0.5)},
-      {"p90", times.Quantile(0.9)}, {"p99", times.Quantile(0.99)},
-      {"max", times.Longest()},     {"mean", {all.mean(), all.mean_measured()}}};
+      {"min", summary.least}, {"p50", summary.p50},     {"p90", summary.p90},
+      {"p99", summary.p99},   {"max", summary.longest}, {"mean", summary.mean}};
   json described = {{"removed", all.measured > 0 ? all.removed / all.measured : 0}};
   json below = json::array(), buckets = json::array();
   for (const auto& [name, value] : values) {
-    described[name] = value.is_vague() ? value.measured : value.time;
-    if (value.is_vague()) below.push_back(name);
+    described[name] = value.vague ? value.most : value.time;
+    if (value.vague) below.push_back(name);
   }
   for (const TimeHistogram::Bucket& bucket : times.buckets)
     buckets.push_back({bucket.calls.mean(), bucket.calls.calls});

@@ -65,6 +65,7 @@ void DescribeRun(const model::Source& source, ViewData& data) {
   data.Fact("command", model::CommandText(meta.command));
   data.Fact("run", RunText(reader));
   if (reader.window() != nullptr) data.Fact("window", reader.window()->Text());
+  if (meta.piece.number != 0) data.Fact("piece", meta.piece.Text());
   data.Fact("JVM", meta.jvm.Title());
   if (source.merged) {
     data.Fact("merged", fmt::format("{} profiles; threads: {}", source.merged->inputs.size(),

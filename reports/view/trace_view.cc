@@ -73,8 +73,8 @@ Result<ViewData> ViewOfTrace(model::Source& source) {
   if (!timeline) return std::unexpected(timeline.error());
   const std::vector<std::string> threads = ThreadTexts(source.reader);
   if (threads.empty())
-    return WrongUse("{}: no thread was recorded: nothing to show", source.reader.directory());
-  ViewData data("tree", source.reader.directory());
+    return WrongUse("{}: no thread was recorded: nothing to show", source.reader.shown());
+  ViewData data("tree", source.reader.shown());
   ViewNames names;
   TraceTree tree(threads, names);
   const auto number = [](const model::Track& track) { return track.tid - 1; };

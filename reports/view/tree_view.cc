@@ -119,8 +119,8 @@ Result<ViewData> ViewOf(model::Source& source) {
   Result<model::Forest> forest = model::LoadForest(source, {});
   if (!forest) return std::unexpected(forest.error());
   if (forest->rows.rows.empty())
-    return WrongUse("{}: no thread was recorded: nothing to show", source.reader.directory());
-  ViewData data("tree", source.reader.directory());
+    return WrongUse("{}: no thread was recorded: nothing to show", source.reader.shown());
+  ViewData data("tree", source.reader.shown());
   DescribeRun(source, data);
   DescribeUncertainty(source, *forest, data);
   ViewNames names;
@@ -149,8 +149,7 @@ Result<ViewData> ViewOf(model::Source& source) {
 Result<void> PrintView(model::Source& before, model::Source& after, Output& out) {
   const auto comparison = CompareValues(before, after);
   if (!comparison) return std::unexpected(comparison.error());
-  ViewData data("compare",
-                fmt::format("{} and {}", before.reader.directory(), after.reader.directory()));
+  ViewData data("compare", fmt::format("{} and {}", before.reader.shown(), after.reader.shown()));
   DescribeSide(comparison->sides[0], "old (A)", data);
   DescribeSide(comparison->sides[1], "new (B)", data);
   DescribeQuality(QualityOfBoth(*comparison), data);

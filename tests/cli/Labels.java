@@ -1,6 +1,7 @@
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import jprof.label.Label;
 
@@ -104,6 +105,26 @@ public class Labels {
             find(i);
             LockSupport.parkNanos(100_000);
             leaf();
+        }
+    }
+
+    // --- Virtual threads that set a label first of all when they go on, on any carrier.
+    static void kind0() {
+        leaf();
+    }
+
+    static void kind1() {
+        leaf();
+    }
+
+    static void resumes(int kind) {
+        for (int i = 0; i < 20; ++i) {
+            Thread.yield();
+            Label.set("kind " + kind);
+            Thread.yield();
+            if (kind == 0) kind0();
+            else kind1();
+            Label.clear();
         }
     }
 
@@ -243,6 +264,10 @@ public class Labels {
         switch (words[0]) {
             case "threads" -> run(() -> requests(count), 8, false);
             case "virtual" -> run(() -> parks(count % 7), 1000, true);
+            case "resumes" -> {
+                AtomicInteger next = new AtomicInteger();
+                run(() -> resumes(next.getAndIncrement() % 2), count, true);
+            }
             case "cart" -> {
                 for (int i = 0; i < count; ++i) cart();
             }

@@ -11,6 +11,7 @@ import io
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -251,6 +252,104 @@ class Fleet(unittest.TestCase):
         self.assertEqual(len(info["merged"]["profiles"]), 6)
         self.assertEqual(os.listdir(self.path("tmp")), [])
 
+    def test_what_is_printed_names_the_url(self):
+        """Not the temporary folder, which no longer exists when it is read."""
+        url = self.init()
+        self.jprof("push", url, self.made(1), "--name", "shop", "--app-version", "1")
+        self.jprof("push", url, self.made(2), "--name", "shop", "--app-version", "2")
+        shop, two = url + "?service=shop", url + "?version=2"
+        for words in (["report", shop], ["report", "methods", shop],
+                      ["report", "methods", shop, "--format", "json"],
+                      ["info", shop], ["info", shop, "--format", "json"], ["info", "--quality", shop],
+                      ["compare", two, shop], ["compare", two, shop, "--format", "json"],
+                      ["compare", two, shop, "--fail-if", "calls > 0%"],
+                      ["view", shop, "-o", "a.html"], ["compare", two, shop, "-o", "b.html"],
+                      ["merge", two, shop, "-o", "m.jprof"], ["report", "lines", shop],
+                      ["export", shop, "--format", "pprof", "-o", "a.pb.gz"]):
+            with self.subTest(words=words):
+                done = self.jprof(*words, status=2 if "lines" in words else 0)
+                printed = done.stdout + done.stderr
+                if words[-1] == "b.html":
+                    printed += self.text("b.html")
+                self.assertEqual(printed.count("jprof-fleet"), 0)
+                if words[0] not in ("export", "merge", "view"):
+                    self.assertGreater(printed.replace("&amp;", "&").count(shop), 0, printed[:2000])
+        merged = json.loads(self.jprof("info", "m.jprof", "--format", "json").stdout)["merged"]
+        self.assertEqual([one["path"] for one in merged["profiles"]], [two, shop])
+
+    def text(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return file.read()
+
+    def test_merge_takes_a_url(self):
+        url = self.init()
+        names = [self.made(n) for n in range(1, 7)]
+        self.jprof("push", url, *names[:4])
+        self.jprof("merge", url + "?min_share=0", *names[4:], "-o", "both.jprof")
+        self.jprof("merge", *names, "-o", "merged.jprof")
+        for report in ("log-rt", "methods"):  # the spread is that of three inputs, and of six
+            both, merged = ([{name: value for name, value in row if not re.search(
+                "runs|_(min|median|max)(:|$)", name)} for row in self.rows(profile, report)]
+                            for profile in ("both.jprof", "merged.jprof"))
+            self.assertEqual(both, merged)
+
+    def ask_assistant(self, words, tool, **arguments):
+        messages = [{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"}}}]
+        for number in (1, 2):  # the second one is answered from what the first has read
+            messages.append({"jsonrpc": "2.0", "id": number, "method": "tools/call",
+                             "params": {"name": tool, "arguments": arguments}})
+        done = self.jprof("mcp", *words, input="".join(json.dumps(one) + "\n" for one in messages))
+        answers = [json.loads(line)["result"] for line in done.stdout.splitlines()[1:]]
+        self.assertEqual(answers[0], answers[1])
+        self.assertEqual(os.listdir(self.path("tmp")), [])
+        return done, answers[0]
+
+    def test_assistants_read_the_databases_they_may(self):
+        url = self.init()
+        self.jprof("push", url, self.made(3), self.made(4), "--name", "shop")
+        shop = url + "?service=shop"
+        done, answer = self.ask_assistant(("--fleet", url), "hottest", profile=shop)
+        self.assertEqual(answer["structuredContent"]["rows"][0]["calls"], 7)
+        self.assertIn(shop, answer["content"][0]["text"])
+        self.assertEqual(done.stderr.count("read 2 runs"), 1)
+        _, answer = self.ask_assistant(("--fleet", url), "compare", base=shop, new=shop)
+        self.assertFalse(answer["isError"], answer)
+        other = self.b.url(self.database)
+        for words in ((), ("--fleet", other), ("--root", self.folder)):
+            done, answer = self.ask_assistant(words, "hottest", profile=shop)
+            self.assertTrue(answer["isError"])
+            self.assertIn(f"start it with: jprof mcp --fleet {url}", answer["content"][0]["text"])
+            self.assertNotIn("read ", done.stderr)
+        for wrong, why in (("http://a/b", "clickhouse://"), (shop, "parameters belong")):
+            self.assertIn(why, self.jprof("mcp", "--fleet", wrong, status=2, input="").stderr)
+
+    def test_published_names(self):
+        """What a program has published of itself names its runs, unless a name was typed."""
+        def field(number, value):
+            value = value.encode() if isinstance(value, str) else value
+            return bytes([number << 3 | 2, len(value)]) + value
+
+        url = self.init()
+        for number in (1, 2, 3):
+            attributes = b"".join(
+                field(1, field(1, name) + field(2, field(1, value)))
+                for name, value in (("service.name", f"shop{number}"), ("service.version", "3.1"),
+                                    ("service.namespace", "web"), ("host.arch", "x")))
+            self.made(number)
+            with open(self.path(f"{number}.jprof/process_context"), "wb") as file:
+                file.write(field(1, attributes))
+        self.jprof("push", url, "1.jprof", "--label", "service_namespace=typed")
+        self.jprof("push", url, "2.jprof", "--name", "mine", "--app-version", "4")
+        self.jprof("push", url, "3.jprof", "--redact")
+        rows = self.a.ask("SELECT service, version, label_names, label_values FROM runs "
+                          "ORDER BY service", self.database)
+        self.assertEqual(rows, [
+            ["mine", "4", "['service_namespace']", "['web']"],
+            ["shop1", "3.1", "['service_namespace']", "['typed']"],
+            ["shop3", "3.1", "[]", "[]"]])
+
     def test_sums_beyond_64_bits(self):
         url = self.init()
         self.jprof("push", url, *[self.made(n, self_time=2**62) for n in (1, 2, 3)])
@@ -273,6 +372,39 @@ class Fleet(unittest.TestCase):
                     self.assertEqual(report.wait(60), -number)
                     connection.close()
                 self.assertEqual(os.listdir(self.path("tmp")), [])
+
+    def test_a_silent_server_is_given_up(self):
+        """It accepts connections and never answers: what is pushed is kept, and it is asked once,
+        not once for each batch."""
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            listener.listen()
+            listener.settimeout(0.1)
+            connections = []
+            url = f"clickhouse://127.0.0.1:{listener.getsockname()[1]}/db"
+
+            def push(*words):
+                done = []
+                pusher = threading.Thread(target=lambda: done.append(self.jprof(
+                    "push", url, *words, "--timeout", "1", status=1)))
+                pusher.start()
+                while pusher.is_alive():
+                    try:
+                        connections.append(listener.accept()[0])
+                    except TimeoutError:
+                        pass
+                pusher.join()
+                return done[0].stderr
+
+            # The same run twice is in two batches.
+            first = push(self.made(1), self.made(2), "1.jprof")
+            self.assertIn("the server has been silent for 1 s", first)
+            self.assertIn("3 profiles are kept in", first)
+            self.assertEqual(len(connections), 1)
+            self.assertIn("silent", push(self.made(3)))  # the spool comes first
+            self.assertEqual(len(connections), 2)
+            for connection in connections:
+                connection.close()
 
     def test_small_contexts_are_one_row(self):
         url = self.init()
@@ -379,6 +511,26 @@ class Fleet(unittest.TestCase):
         self.assertIn("is full", full.stderr)
         self.assertEqual(os.listdir(os.path.join(self.path("s"), os.listdir(self.path("s"))[0])), [])
 
+    def test_doctor_says_what_waits(self):
+        def spool_row():
+            done = subprocess.run(
+                [JPROF, "doctor", "--java", "/bin/true", "--format", "json"], cwd=self.folder,
+                capture_output=True, text=True, timeout=120, check=False,
+                env={**os.environ, "XDG_STATE_HOME": self.path("state")})
+            return json.loads(done.stdout)["servers"][1]
+
+        self.assertEqual(spool_row()["verdict"], "ok")
+        self.jprof("push", "clickhouse://127.0.0.1:1/db", self.made(1), self.made(2), status=1)
+        row = spool_row()
+        self.assertEqual(row["verdict"], "note")
+        self.assertIn("2 profiles wait in " + self.path("state/jprof/spool"), row["detail"])
+        self.assertIn("--spooled", row["remedy"])
+        shutil.rmtree(self.path("state"))
+        with open(self.path("state"), "w", encoding="utf-8"):  # no folder can be made there
+            pass
+        os.chmod(self.path("state"), 0o400)
+        self.assertEqual(spool_row()["verdict"], "no")
+
     def test_a_shard_killed_during_a_push(self):
         url = self.init()
         names = [self.made(n) for n in range(1, 301)]
@@ -438,6 +590,13 @@ class Fleet(unittest.TestCase):
             self.assertEqual(sum(int(row["entries_0"]) + int(row["entries_1"]) for row in some), 15)
         again = self.jprof("fleet", "dump", url, "-o", "csv", status=2)
         self.assertIn("csv/runs.csv exists already: choose another folder with -o", again.stderr)
+
+        def small_files():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+        full = self.jprof("fleet", "dump", url, "-o", "full", status=1, preexec_fn=small_files)
+        self.assertIn("runs.csv", full.stderr)
         node = shutil.which("node")
         if not NPM or not node or not os.path.isdir(NPM + "/node_modules/@duckdb/node-api"):
             self.skipTest("DuckDB is not installed: scripts/setup")
@@ -447,6 +606,30 @@ class Fleet(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         for answer in json.loads(done.stdout):
             self.assertEqual(answer, [{"name": "run", "calls": "15", "time": "15000", "hosts": "1"}])
+
+    def test_a_dump_needs_little_memory(self):
+        """Ten times the rows need hardly more memory: far less than the file has bytes."""
+        url = self.init()
+        self.jprof("push", url, self.made(1))
+        known = 1
+
+        def dump(rows, folder):
+            nonlocal known
+            self.a.ask("INSERT INTO counts SELECT c.* FROM (SELECT * FROM counts LIMIT 1) AS c CROSS "
+                       f"JOIN (SELECT number FROM system.numbers LIMIT {rows - known}) AS n",
+                       self.database)
+            known = rows
+            with subprocess.Popen([JPROF, "fleet", "dump", url, "-o", folder], cwd=self.folder,
+                                  stderr=subprocess.DEVNULL) as process:
+                _, status, usage = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
+            self.assertEqual(process.returncode, 0)
+            return os.path.getsize(self.path(f"{folder}/counts.csv")), usage.ru_maxrss * 1024
+
+        small_file, small = dump(40_000, "small")
+        large_file, large = dump(400_000, "large")
+        self.assertGreater(large_file, 9 * small_file)
+        self.assertLess(large - small, (large_file - small_file) / 4)
 
 
 if __name__ == "__main__":

@@ -158,6 +158,25 @@ class Probes(Woven):
     HOW = ("calltree", "--counter", "probe")
 
 
+class FocusedProbes(Case):
+    """Few methods have probes: no event of the JDK's scheduler tells virtual threads apart."""
+
+    def test_virtual_threads_that_go_on_with_a_label(self):
+        for jdk in (jdk for jdk in JDKS if jdk.major >= 21):
+            for how in (("calltree", "--counter", "probe"), ("callflow",),
+                        ("callflow", "--keep-intrinsics")):
+                for flags in ((), ("-Xint",), ("-Xcomp", "-XX:TieredStopAtLevel=1")):
+                    with self.subTest(jdk=jdk.name, how=how, flags=flags):
+                        self.record(jdk, "resumes", "400", how=(
+                            *how, "--focus", "Labels.resumes,Labels.kind0,Labels.kind1"),
+                            flags=flags)
+                        expected = {("resumes",): 400}
+                        for kind in range(2):
+                            label = ("resumes", f"label kind {kind}")
+                            expected[label] = expected[(*label, f"kind{kind}")] = 4000
+                        self.check(expected)
+
+
 class Callflow(Woven):
     HOW = ("callflow",)
 

@@ -225,10 +225,12 @@ class Guidance(unittest.TestCase):
         self.assertRegex(done.stdout, r"(?m)^no +profile, callflow, calltree, trace ")
         self.assertRegex(done.stdout, r"(?m)^(ok|note) +stack sampling ")
         self.assertRegex(done.stdout, r"(?m)^ok +attaching \(--pid\) +to running JVMs of ")
+        self.assertRegex(done.stdout, r"(?m)^(ok|note|no) +HTTP \(push, fleet\) +")
+        self.assertRegex(done.stdout, r"(?m)^ok +spool of fleet pushes +.*nothing waits")
         self.assertLessEqual(max(map(len, done.stdout.splitlines())), 140)
         shown = json.loads(self.run_jprof("doctor", "--java", "jdk", "--agent", agent,
                                           "--format", "json").stdout)
-        self.assertEqual(sorted(shown), ["commands", "java", "jprof", "machine"])
+        self.assertEqual(sorted(shown), ["commands", "java", "jprof", "machine", "servers"])
         self.assertIn("scs", [row["name"] for row in shown["commands"]])
         self.assertEqual(os.listdir(temporary), [])
 

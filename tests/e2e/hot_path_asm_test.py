@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 HANDLER = re.compile(
-    r"::On(Entry|Exit)<jprof::engine::(.+), jprof::engine::(\w+), (true|false), (true|false)>"
+    r"::On(Entry|Exit)<jprof::engine::(.+), jprof::engine::(\w+), (true|false), (true|false), (true|false)>"
     r"\(char\*, void\*\)$")
 HOOK = re.compile(r"jprof::hookit::.*::On(Entry|Exit)<jprof::engine::(.+)>\(void\*, void\*\)$")
 # What the compiler's calls go to: a jump to the handler.
@@ -124,9 +124,9 @@ def check(disassembly, arch):
         hook = handler.re is HOOK
         if not hook and (event, recording) == WALKS:
             continue
-        focus = not hook and handler[5] == "true"
+        focus = not hook and "true" in (handler[5], handler[6])
         title = f"On{event}<{recording}>, functions" if hook else (
-            f"On{event}<{recording}, {handler[3]}, {handler[4]}, {handler[5]}>")
+            f"On{event}<{recording}, {handler[3]}, {handler[4]}, {handler[5]}, {handler[6]}>")
         (hooks if hook else seen).add((event, recording))
         path, faults = fast_path(body, arch)
         for what, pattern in arch.forbidden.items():
@@ -162,7 +162,7 @@ def check(disassembly, arch):
 def prove_the_checks():
     """Checks each rule on a correct handler and on that handler with one violation."""
     probe = ("int jprof::hotspot::(anonymous namespace)::On%s<jprof::engine::%s, "
-             "jprof::engine::JavaFrames, false, false>(char*, void*)")
+             "jprof::engine::JavaFrames, false, false, false>(char*, void*)")
     hook = "void jprof::hookit::(anonymous namespace)::On%s<jprof::engine::%s>(void*, void*)"
 
     def library(changed="", change="nop", at=probe, call="jmp *0x10(%rip)"):

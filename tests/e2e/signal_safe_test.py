@@ -59,7 +59,7 @@ INDIRECT = [
     # The filters of methods and of threads.
     (r"^jprof::engine::NameAtFirstEvent\(", r"RecordedThreads::EarlyNames\(.*::_M_invoke\("),
     (r"^jprof::engine::MethodTable::Find\(", FILTER + r"MethodFilter\(.*::_M_invoke\("),
-    (r"^jprof::engine::MethodTable::WatchIfSelected\(",
+    (r"^jprof::engine::SelectedMethods::Add\(",
      r"^std::_Function_handler<unsigned long .*WatchOf\(.*::_M_invoke\("),
     (r"^jprof::engine::NameThread\(", FILTER + r"MakePlan\(.*::_M_invoke\("),
 ]

@@ -14,14 +14,15 @@
 
 #include "profile/files/distribution.h"
 #include "profile/files/layout.h"
+#include "profile/files/slow_call.h"
 
 namespace jprof::fuzz {
 
 inline constexpr const char* kFiles[] = {
-    profile::kControlFile, profile::kNodesFile,        profile::kExtraFile,
-    profile::kMethodsFile, profile::kTraceFile,        profile::kCompressedTraceFile,
-    profile::kMetaFile,    profile::kCalibrationFile,  profile::kLocksFile,
-    profile::kLiveFile,    profile::kDistributionsFile};
+    profile::kControlFile, profile::kNodesFile,         profile::kExtraFile,
+    profile::kMethodsFile, profile::kTraceFile,         profile::kCompressedTraceFile,
+    profile::kMetaFile,    profile::kCalibrationFile,   profile::kLocksFile,
+    profile::kLiveFile,    profile::kDistributionsFile, profile::kSlowCallsFile};
 
 // `sparse`: the index of a file to extend by 1 TB.
 inline std::string Pack(const std::filesystem::path& directory, size_t sparse = std::size(kFiles)) {

@@ -31,6 +31,7 @@
 #include "tests/unit/import/pprof_writer.h"
 #include "tests/unit/reports/demo_profile.h"
 #include "tests/unit/reports/lock_profile.h"
+#include "tests/unit/reports/slow_profile.h"
 
 namespace {
 
@@ -363,6 +364,7 @@ int main(int argc, char** argv) {
           .calls = 1, .ticks = ticks, .events = 3, .timed = 1};
   }
   Save(profiles, "watched", watched, false);
+  Save(profiles, "slow", reports::DemoSlow(), false);
   SaveMerge(seeds / "merge");
   std::filesystem::create_directories(seeds / "series");
   SaveSeries(seeds / "series" / "frames");

@@ -101,6 +101,7 @@ Result<void> HotspotProbe::Install() {
       found_.vm.structs, found_.vm.vm, found_.targets, context_.plan.kind,
       {.train = options.train,
        .focused = focused && !options.focus.Empty(),
+       .gated = context_.plan.session.limited(),
        .intrinsics = focused && options.keep_intrinsics,
        .beside_hooks = options.hooks == options::Hooks::kYes || hookit::Expected()});
 }

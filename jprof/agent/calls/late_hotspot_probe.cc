@@ -30,7 +30,8 @@ Result<void> LateHotspotProbe::Begin(JNIEnv* jni) {
   if (context_.options.keep_intrinsics)
     setup::PrintMessage("compiled code uses no intrinsics, and all calls are counted");
   if (auto used = found_.UseCallSites(context_); !used) return used;
-  auto installed = probe_->Install(found_.vm.vm, context_.plan.kind, {}, jni);
+  auto installed = probe_->Install(found_.vm.vm, context_.plan.kind,
+                                   {.gated = context_.plan.session.limited()}, jni);
   if (installed) context_.threads.RecordWholeThreads();
   return installed;
 }

@@ -1,13 +1,18 @@
 #include "jprof/agent/labels/label_natives.h"
 
 #include <span>
+#include <utility>
 
 #include "jprof/agent/vm/in_use.h"
 #include "jprof/agent/vm/jvmti_env.h"
 #include "jprof/engine/method_table.h"
+#include "jprof/hookit/program_commands.h"
 
 namespace jprof::agent {
 namespace {
+
+// The numbers of commands in Recording.java.
+enum class Command : jint { kStart, kStop, kMark };
 
 jboolean JNICALL AgentListens(JNIEnv*, jclass) {
   const InUse<LabelNatives> labels;
@@ -18,62 +23,120 @@ void JNICALL TellLabel(JNIEnv* jni, jclass, jstring text) {
   if (const InUse<LabelNatives> labels; labels) labels->Set(jni, text);
 }
 
-bool IsLabelClass(jvmtiEnv* jvmti, jclass type) {
-  JvmtiString signature(jvmti);
-  return jvmti->GetClassSignature(type, signature.out(), nullptr) == JVMTI_ERROR_NONE &&
-         InternalName(signature.view()) == engine::kLabelClass;
+jboolean JNICALL AgentTakesCommands(JNIEnv*, jclass) {
+  const InUse<LabelNatives> labels;
+  return labels ? JNI_TRUE : JNI_FALSE;
+}
+
+void JNICALL TellCommand(JNIEnv* jni, jclass, jint command, jstring text) {
+  const InUse<LabelNatives> labels;
+  if (!labels) return;
+  switch (static_cast<Command>(command)) {
+    case Command::kStart:
+      return labels->Start();
+    case Command::kStop:
+      return labels->Stop();
+    case Command::kMark:
+      return labels->Mark(jni, text);
+  }
+}
+
+// The same for code in C.
+void StartByCode() {
+  if (const InUse<LabelNatives> labels; labels) labels->Start();
+}
+void StopByCode() {
+  if (const InUse<LabelNatives> labels; labels) labels->Stop();
+}
+void MarkByCode(std::string_view text) {
+  if (const InUse<LabelNatives> labels; labels) labels->Mark(text);
 }
 
 // RegisterNatives does not change the strings.
-void BindLabel(JNIEnv* jni, jclass type) {
+JNINativeMethod Native(const char* name, const char* signature, void* function) {
+  return {const_cast<char*>(name), const_cast<char*>(signature), function};
+}
+
+void Bind(JNIEnv* jni, jclass type, std::string_view name) {
+  const bool label = name == engine::kLabelClass;
   const JNINativeMethod natives[] = {
-      {const_cast<char*>("agentListens"), const_cast<char*>("()Z"),
-       reinterpret_cast<void*>(AgentListens)},
-      {const_cast<char*>("tell"), const_cast<char*>("(Ljava/lang/String;)V"),
-       reinterpret_cast<void*>(TellLabel)}};
+      Native("agentListens", "()Z",
+             reinterpret_cast<void*>(label ? AgentListens : AgentTakesCommands)),
+      label ? Native("tell", "(Ljava/lang/String;)V", reinterpret_cast<void*>(TellLabel))
+            : Native("tell", "(ILjava/lang/String;)V", reinterpret_cast<void*>(TellCommand))};
   jni->RegisterNatives(type, natives, static_cast<jint>(std::size(natives)));
   jni->ExceptionClear();  // a class of this name with other methods
 }
 
-// Calls visit(type) for each loaded class of labels; each class loader may have one.
-void VisitLabelClasses(jvmtiEnv* jvmti, JNIEnv* jni, auto visit) {
+// Sets whether a class tells the agent.
+void Tell(JNIEnv* jni, jclass type, bool told) {
+  if (const jfieldID field = jni->GetStaticFieldID(type, "told", "Z"))
+    jni->SetStaticBooleanField(type, field, told ? JNI_TRUE : JNI_FALSE);
+  jni->ExceptionClear();
+}
+
+// Calls visit(name) if the class is one of the package's.
+void IfOfProgramApi(jvmtiEnv* jvmti, jclass type, auto visit) {
+  JvmtiString signature(jvmti);
+  if (jvmti->GetClassSignature(type, signature.out(), nullptr) != JVMTI_ERROR_NONE) return;
+  const auto name = InternalName(signature.view());
+  if (engine::IsOfProgramApi(name)) visit(name);
+}
+
+// Calls visit(type, name) for each loaded class of the package; each class loader may have them.
+void VisitClasses(jvmtiEnv* jvmti, JNIEnv* jni, auto visit) {
   jint count = 0;
   jclass* classes = nullptr;
   if (jvmti->GetLoadedClasses(&count, &classes) != JVMTI_ERROR_NONE) return;
   for (const jclass loaded : std::span(classes, static_cast<size_t>(count))) {
-    jint status = 0;
-    if (IsLabelClass(jvmti, loaded) && jvmti->GetClassStatus(loaded, &status) == JVMTI_ERROR_NONE &&
-        (status & JVMTI_CLASS_STATUS_PREPARED) != 0)
-      visit(loaded);
+    IfOfProgramApi(jvmti, loaded, [&](std::string_view name) {
+      jint status = 0;
+      if (jvmti->GetClassStatus(loaded, &status) == JVMTI_ERROR_NONE &&
+          (status & JVMTI_CLASS_STATUS_PREPARED) != 0)
+        visit(loaded, name);
+    });
     jni->DeleteLocalRef(loaded);
   }
   jvmti->Deallocate(reinterpret_cast<unsigned char*>(classes));
+}
+
+// Returns what `choose` returns for the plan's kind of recording, or null without a shadow stack.
+engine::LabelFunction OfKind(const setup::Plan& plan, bool train,
+                             engine::LabelFunction (*choose)(engine::RecordingKind, bool)) {
+  return plan.source == setup::Source::kProbe ? choose(plan.kind, train) : nullptr;
+}
+
+void Execute(const std::function<void()>& command) {
+  if (command) command();
 }
 
 }  // namespace
 
 LabelNatives::LabelNatives(JavaVM* java, const setup::Plan& plan, bool train)
     : java_(java),
-      set_(plan.source == setup::Source::kProbe ? engine::LabelFunctionFor(plan.kind, train)
-                                                : nullptr) {}
+      set_(OfKind(plan, train, engine::LabelFunctionFor)),
+      mark_(OfKind(plan, train, engine::MarkFunctionFor)) {}
 
-void LabelNatives::Begin(JNIEnv* jni) {
+void LabelNatives::Begin(JNIEnv* jni, RecordingCommands commands) {
+  commands_ = std::move(commands);
   jvmti_ = NewJvmtiEnv(java_);
   if (jvmti_ == nullptr) return;
   Publish(*this);
+  hookit::SetCommands({StartByCode, StopByCode, MarkByCode});
   JvmtiEvents events;
   events.Add(JVMTI_EVENT_CLASS_PREPARE, &jvmtiEventCallbacks::ClassPrepare,
              kGuarded<OnClassPrepare>);
   events.Install(jvmti_);
-  VisitLabelClasses(jvmti_, jni, [&](jclass type) {
-    BindLabel(jni, type);
-    Tell(jni, type, listens());
+  VisitClasses(jvmti_, jni, [&](jclass type, std::string_view name) {
+    Bind(jni, type, name);
+    Tell(jni, type, name != engine::kLabelClass || listens());
   });
 }
 
 void LabelNatives::End(JNIEnv* jni) {
   if (jvmti_ == nullptr) return;
-  VisitLabelClasses(jvmti_, jni, [&](jclass type) { Tell(jni, type, false); });
+  hookit::SetCommands({});
+  VisitClasses(jvmti_, jni, [&](jclass type, std::string_view) { Tell(jni, type, false); });
   jvmti_->DisposeEnvironment();
   jvmti_ = nullptr;
   Unpublish(*this);
@@ -88,14 +151,23 @@ void LabelNatives::Set(JNIEnv* jni, jstring text) const {
   jni->ReleaseStringUTFChars(text, bytes);
 }
 
-void LabelNatives::Tell(JNIEnv* jni, jclass type, bool told) const {
-  if (const jfieldID field = jni->GetStaticFieldID(type, "told", "Z"))
-    jni->SetStaticBooleanField(type, field, told ? JNI_TRUE : JNI_FALSE);
-  jni->ExceptionClear();
+void LabelNatives::Start() const { Execute(commands_.start); }
+void LabelNatives::Stop() const { Execute(commands_.stop); }
+
+void LabelNatives::Mark(std::string_view text) const {
+  if (mark_ != nullptr) mark_(text);
+}
+
+void LabelNatives::Mark(JNIEnv* jni, jstring text) const {
+  if (mark_ == nullptr || text == nullptr) return;
+  const char* const bytes = jni->GetStringUTFChars(text, nullptr);
+  if (bytes == nullptr) return jni->ExceptionClear();
+  Mark(bytes);
+  jni->ReleaseStringUTFChars(text, bytes);
 }
 
 void JNICALL LabelNatives::OnClassPrepare(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jclass prepared) {
-  if (IsLabelClass(jvmti, prepared)) BindLabel(jni, prepared);
+  IfOfProgramApi(jvmti, prepared, [&](std::string_view name) { Bind(jni, prepared, name); });
 }
 
 }  // namespace jprof::agent

@@ -15,6 +15,7 @@
 #include "jprof/agent/vm/jvmti_env.h"
 #include "jprof/engine/session.h"
 #include "jprof/setup/lock_edges.h"
+#include "profile/files/lock_edge.h"
 
 namespace jprof::agent {
 

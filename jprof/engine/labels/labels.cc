@@ -1,5 +1,6 @@
 #include "jprof/engine/labels/labels.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -16,10 +17,17 @@ namespace {
 
 using profile::MethodId;
 
-// Returns the text without what is too long, which ends between two characters of UTF-8.
-std::string_view Cut(std::string_view text) {
-  if (text.size() <= kLongestLabel) return text;
-  size_t end = kLongestLabel;
+constexpr std::string_view kMark = "mark ";
+
+// Counts in one 64-bit number.
+void CountLabel(profile::Node& node) {
+  if (++node.entries[0] == 0) ++node.entries[1];
+}
+
+// Returns the text without what is beyond `most` bytes, which ends between two characters of UTF-8.
+std::string_view CutTo(std::string_view text, size_t most) {
+  if (text.size() <= most) return text;
+  size_t end = most;
   while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80) --end;
   return text.substr(0, end);
 }
@@ -29,6 +37,8 @@ uint32_t HashOf(std::string_view text) {  // FNV-1a
   for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x01000193;
   return hash;
 }
+
+std::string_view Cut(std::string_view text) { return CutTo(text, kLongestLabel); }
 
 struct KnownLabel {
   std::atomic<uint32_t> id;  // 0: free. It is set last
@@ -122,9 +132,29 @@ void PushLabel(Thread& thread, std::string_view text) {
   profile::Node* const node =
       FindOrAddChild(thread, base.node, profile::PackMethod(FrameKind::kLabel, id)).node;
   if (profile::TypeOf(node->ref) != FrameKind::kLabel) return;  // there is no space for it
-  if (++node->entries[0] == 0) ++node->entries[1];
+  CountLabel(*node);
   const uint64_t method = kLabelBit | (base.method & kFunctionBit) | IndexOf(id);
   *thread.cursor.top++ = {method, base.sp, node};
+}
+
+profile::MethodRef FindMark(Session& session, std::string_view text) {
+  char mark[kLongestLabel];
+  const std::string_view cut = CutTo(text, kLongestLabel - kMark.size());
+  std::ranges::copy(kMark, mark);
+  std::ranges::copy(cut, mark + kMark.size());
+  return profile::PackMethod(FrameKind::kLabel,
+                             FindLabel(session, {mark, kMark.size() + cut.size()}).id);
+}
+
+void CountMark(Thread& thread, std::string_view text) {
+  const profile::MethodRef mark = FindMark(*thread.session, text);
+  FoldIfDue(thread);
+  profile::Node* const node = FindOrAddChild(thread, thread.cursor.top[-1].node, mark).node;
+  if (profile::TypeOf(node->ref) == FrameKind::kLabel) CountLabel(*node);
+}
+
+LabelFunction MarkFunctionFor(RecordingKind kind, bool train) {
+  return Visit(kind, train, []<class R>() -> LabelFunction { return Mark<R>; });
 }
 
 LabelFunction LabelFunctionFor(RecordingKind kind, bool train) {

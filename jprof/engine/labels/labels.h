@@ -49,9 +49,17 @@ LabelId FindLabel(Session& session, std::string_view text);
 // frame is that of the method. Does nothing if there is no memory.
 void PushLabel(Thread& thread, std::string_view text);
 
-// Sets a label, as SetLabel of event.h.
+// Returns the method reference of the mark with this text: that of the label "mark TEXT". May take
+// the session's locks.
+profile::MethodRef FindMark(Session& session, std::string_view text);
+// Counts a mark in the current context of a thread with a shadow stack, which stays the current
+// one. Outside of any recorded method it is below the thread row.
+void CountMark(Thread& thread, std::string_view text);
+
+// Sets a label, as SetLabel of event.h, or counts a mark, as Mark.
 using LabelFunction = void (*)(std::string_view text);
-// Returns the function for a kind of recording. `train` is as for Visit.
+// Return the functions for a kind of recording. `train` is as for Visit.
 LabelFunction LabelFunctionFor(RecordingKind kind, bool train);
+LabelFunction MarkFunctionFor(RecordingKind kind, bool train);
 
 }  // namespace jprof::engine

@@ -29,12 +29,6 @@ Progress OfThread(const Thread& thread) {
   return progress;
 }
 
-Progress OfTimeline(const Thread& thread) {
-  Progress progress = thread.timeline.progress;
-  Add(progress, OfThread(thread), 1);
-  return progress;
-}
-
 bool GrowWatchedCalls(Timeline& timeline) {
   const uint32_t capacity = std::max(kFirstWatchedCalls, timeline.watched_capacity * 2);
   auto* const calls = MapArray<WatchedCall>(capacity);
@@ -113,6 +107,12 @@ void EndWatchedCall(Thread& thread) {
   call.record->handler_ticks += inside.handler_ticks;
   Count(elapsed - inside.off_cpu, inside, call.record->cpu);
   Count(elapsed, inside, call.record->elapsed);
+}
+
+Progress OfTimeline(const Thread& thread) {
+  Progress progress = thread.timeline.progress;
+  Add(progress, OfThread(thread), 1);
+  return progress;
 }
 
 void PauseProgress(Thread& thread) {

@@ -2,8 +2,8 @@
 // it in the distribution of its context (profile/files/distribution.h).
 //
 // Entries and exits of watched methods leave the fast path by conditions that it has anyway: no
-// return address equals the cached one (MethodCache), and no event has the mark of the frame
-// (kWatchedBit). Their handlers are timed alone, so that what they take is in no call.
+// event has the mark of the cached method (MethodCache) and of the frame (kWatchedBit). Their
+// handlers are timed alone, so that what they take is in no call.
 //
 // A call that ends without an exit, as by an exception, ends when its frame is ended. The functions
 // below are for slow paths, and only the thread itself may call them.
@@ -60,6 +60,9 @@ bool BeginIfWatched(Thread& thread, profile::MethodRef method, const profile::No
 // Ends the innermost call that is timed, at Thread::last. Call it once for each frame with
 // kWatchedBit that ends.
 void EndWatchedCall(Thread& thread);
+
+// Returns what the current timeline has gone through until Thread::last.
+Progress OfTimeline(const Thread& thread);
 
 // Take the current timeline from its thread, and give it to one, at Thread::last. The progress of
 // the timeline does not include what threads do between the two calls.

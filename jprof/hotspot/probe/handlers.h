@@ -1,6 +1,7 @@
 // Provides the targets of the probes: the engine's fast path, instantiated per kind of recording,
-// with and without the check for virtual threads, with and without an early exit for methods that
-// are not recorded, and beside functions with hooks. tests/e2e checks the generated code.
+// with and without the check for virtual threads, with and without early exits for methods that
+// are not recorded and for what is outside of gates, and beside functions with hooks. tests/e2e
+// checks the generated code.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,9 @@ struct Handlers {
 };
 
 Handlers HandlersFor(engine::RecordingKind kind, Probing probing, ThreadMarks marks);
+
+// Returns those of a session with gates (Probing::gated). Requires that the marks have been set.
+Handlers GatedHandlersFor(engine::RecordingKind kind, bool beside_hooks);
 
 // Returns handlers that do nothing.
 Handlers InertHandlers();

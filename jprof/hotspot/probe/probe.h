@@ -34,6 +34,8 @@ struct Probing {
   // A CompileFocus decides what is compiled with probes, inlining stays on, and most interpreted
   // methods are not recorded.
   bool focused = false;
+  // The session has gates, or begins paused: what is outside leaves before anything is read.
+  bool gated = false;
   // C2 may use intrinsics in place of calls, so that these are not recorded.
   bool intrinsics = false;
   // Functions of C and C++ are recorded too, also those of signal handlers.

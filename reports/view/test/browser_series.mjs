@@ -25,7 +25,7 @@ await usePage(async ({ page, check, shot, text, waitForHash, painted }) => {
     const { x, y, width } = await box();
     const at = (part) => x + 260 + (width - 268) * part;
     await page.mouse.move(at(0.01), y + 5);
-    assert.match(await text(`${panel} p.soft`), /time 0\.00 s to 1\.\d+ s.*calls/s);
+    assert.match(await text(`${panel} p.soft`), /from 0\.00 s to 1\.\d+ s.*time .*calls/s);
     await page.mouse.move(at(0.25), y + 40);
     await page.mouse.down();
     await page.mouse.move(at(0.4), y + 60, { steps: 4 });
@@ -64,6 +64,9 @@ await usePage(async ({ page, check, shot, text, waitForHash, painted }) => {
     await shot("s05-dark");
     await page.setViewportSize({ width: 620, height: 700 });
     await shot("s06-narrow");
+    const [needed, shown] = await page.locator("#quality-line").evaluate(
+      ({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth]);
+    assert.ok(needed <= shown, "the quality is not cut");
     assert.ok(await painted("heat") > 1000);
   });
 });

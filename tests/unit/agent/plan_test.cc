@@ -121,6 +121,26 @@ TEST(Plan, WatchesTheMethodsOfADistributionAndKnowsWhichPatternSelectsThem) {
   EXPECT_FALSE(PlanOf("callflow")->session.files.distributions);
 }
 
+TEST(Plan, LimitsCallsToMethodsAndPausesCallsOrSamples) {
+  const auto plan = PlanOf("callflow,within=com.acme.Cart,after=7");
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->session.gates("com/acme/Cart", "total"), 1u);
+  EXPECT_EQ(plan->session.gates("com/acme/Log", "add"), 0u);
+  EXPECT_EQ(plan->session.gate_after, 7u);
+  EXPECT_FALSE(plan->session.begins_paused);
+  EXPECT_TRUE(PlanOf("callflow,nostart")->session.begins_paused);
+  EXPECT_FALSE(PlanOf("scs,nostart")->session.begins_paused);
+  EXPECT_FALSE(PlanOf("calltree,sample,nostart")->session.begins_paused);
+  EXPECT_FALSE(PlanOf("callflow")->session.limited());
+}
+
+TEST(Plan, CannotLimitFunctionsOfAProgramWithoutAVm) {
+  options::AgentOptions options;
+  options.within = *options::ParseFilter("work", options::Names::kMethods);
+  EXPECT_NE(setup::MakePlan(options, false).error().message.find("jprof_recording_start()"),
+            std::string::npos);
+}
+
 TEST(Plan, CannotWatchFunctionsOfAProgramWithoutAVm) {
   options::AgentOptions options;
   options.distribution = *options::ParseFilter("work", options::Names::kMethods);

@@ -114,6 +114,27 @@ TEST(Correct, ALabelThatIsARootOfADamagedTreeIsSurvived) {
   EXPECT_EQ(Correct(run.tree(), Metric()).adjust.size(), 2u);
 }
 
+// Where nothing outside of some methods is recorded, their entries end no interval of the thread.
+TEST(Correct, TakesNothingFromThreadsThatAreOutside) {
+  Metric metric;
+  for (const EventKind previous : kEvents) {
+    metric.keys[{previous, 'T', EventKind::kEntry, 'J'}] = Cost(4);
+    metric.keys[{previous, 'J', EventKind::kExit, 'T'}] = Cost(2);
+  }
+  for (const bool probes : {false, true}) {
+    if (probes) metric.probes['J'] = {.enter_in = 3, .enter_out = 1, .exit_in = 2, .exit_out = 5};
+    Recorder run;
+    const uint32_t main = run.Enter("Main", 'J', 0);
+    run.Exit(9);
+    CountedTree tree = run.tree();
+    const double before = Correct(tree, metric).adjust[main];
+    EXPECT_GT(Correct(tree, metric).adjust[0], 0);
+    tree.rows_are_outside = true;
+    EXPECT_EQ(Correct(tree, metric).adjust[0], 0);
+    EXPECT_EQ(Correct(tree, metric).adjust[main], before);
+  }
+}
+
 // Case 1 of calibration.md: minimum entry delta 5, exit 2, true value 1 each.
 TEST(Correct, TwoMinimaExample) {
   Metric metric;

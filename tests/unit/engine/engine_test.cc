@@ -17,6 +17,7 @@
 
 #include "jprof/engine/events.h"
 #include "jprof/engine/session.h"
+#include "profile/read/reader_trace.h"
 #include "tests/oracle/list_tree.h"
 
 namespace jprof::engine {
@@ -706,6 +707,51 @@ TEST_F(EngineTest, AContinuousTraceLosesNothing) {
                                                                      i * profile::kTraceBlockBytes);
     EXPECT_EQ(block->events, 0u);  // all in trace.zst
   }
+}
+
+// The names of the compressed files.
+std::vector<std::string> TraceFilesIn(const std::string& directory) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(directory))
+    if (const std::string name = entry.path().filename(); name.starts_with("trace-"))
+      names.push_back(name);
+  std::ranges::sort(names);
+  return names;
+}
+
+TEST_F(EngineTest, AContinuousTraceKeepsItsLastFiles) {
+  SessionOptions options = Tracing(TraceKeep::kContinuous, 4 * profile::kTraceBlockBytes);
+  options.trace_rotate_ns = 2'000'000;
+  options.trace_files = 3;
+  Start(options);
+  ListTree oracle;
+  const auto files = [&] { return TraceFilesIn(directory_ + "/p"); };
+  RunRandom<TimeTrace>(oracle, 300, 9, 400'000, false);
+  for (int more = 0; more < 1000 && files().front() == "trace-000001.zst"; ++more)
+    RunRandom<TimeTrace>(oracle, 300, 9, 50'000, false);
+  const auto& record = *current_thread->record;
+  const uint64_t events = record.trace_events;
+  ThreadRegistry::Detach();
+  session_->Finish();
+  ASSERT_EQ(files().size(), 3u);
+  EXPECT_GT(files().front(), "trace-000001.zst");
+  EXPECT_FALSE(std::filesystem::exists(directory_ + "/p/trace.zst"));
+  std::ofstream(directory_ + "/p/meta.json") << R"({"format":1,"mode":"trace",
+"metrics":[{"name":"time","unit":"ns","scale":1,"kind":"time"}]})";
+  auto reader = profile::Reader::Open(directory_ + "/p");
+  ASSERT_TRUE(reader) << reader.error().message;
+  uint64_t read = 0, missing = 0;
+  const auto done = profile::ReadTrace(*reader, [&](const profile::TraceEvent& event) {
+    ++read;
+    missing += event.missing;
+    return true;
+  });
+  ASSERT_TRUE(done) << done.error().message;
+  const uint64_t overwritten = reader->threads()[0].record.trace_overwritten;
+  EXPECT_GT(overwritten, 0u);
+  EXPECT_EQ(read + overwritten, events);
+  EXPECT_EQ(missing, overwritten) << "what was removed is before the first event that is left";
+  EXPECT_TRUE(reader->damages().empty()) << reader->damages().Lines().front();
 }
 
 // Limits the size of this process's files, which simulates a full disk: a write stores what fits.

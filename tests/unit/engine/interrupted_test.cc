@@ -276,7 +276,7 @@ TraceDrain* held_drain;
 TEST_F(InterruptedTest, LocksAreNotHeldWhereAHandlerRuns) {
   Start<CountTree>();
   TraceDrain drain;
-  ASSERT_TRUE(drain.Start(&session_.writer()));
+  ASSERT_TRUE(drain.Start(&session_.writer(), {}));
   held_session = &session_;
   held_drain = &drain;
   alarm(kLongest / 10);

@@ -357,6 +357,57 @@ TEST_F(WatchedTest, VirtualThreadsTakeTheirCallsFromCarrierToCarrier) {
   EXPECT_LE(moved.cpu.longest.events, 4u);  // none of those on the carriers meanwhile
 }
 
+// What the engine does when a virtual thread is unmounted and mounted again is in no call of it:
+// what remains is an interval more, as between any two events, and what timing leaves of two.
+TEST_F(WatchedTest, ChangesOfVirtualThreadsAreInNoCall) {
+#ifdef JPROF_SANITIZED
+  GTEST_SKIP() << "handlers take much longer";
+#endif
+  Start();
+  constexpr int kCalls = 400, kTurns = 50;
+  constexpr uint64_t kVirtual = 100;
+  int64_t shortest_change = INT64_MAX;  // of an unmount and a mount, with their handlers
+  const auto pair = [](uint32_t method, uint64_t thread) {
+    engine::Enter<TimeTree>({HandleOf(method), 900'000, 1, thread, thread});
+    engine::Leave<TimeTree>({HandleOf(method), 900'000, 1, thread, thread});
+  };
+  const auto call = [&](uint32_t method, bool changes) {
+    engine::Enter<TimeTree>({HandleOf(method), 1'000'000, 1, kVirtual, kVirtual});
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const int64_t begin = ptm::ReadTsc();
+      if (changes) pair(4, 0);  // of the carrier
+      pair(3, kVirtual);
+      if (changes) shortest_change = std::min(shortest_change, ptm::ReadTsc() - begin);
+    }
+    engine::Leave<TimeTree>({HandleOf(method), 1'000'000, 1, kVirtual, kVirtual});
+  };
+  for (int i = 0; i < kCalls; ++i) {
+    call(0, false);
+    call(1, true);
+  }
+  // Returns what is left of the shortest call without the handlers inside, of one turn.
+  const auto left = [&](uint32_t method) {
+    const DistributionRecord& record = *Distributions().at({method});
+    uint64_t handlers = 0;
+    for (const profile::TimedCalls& bucket : record.cpu.buckets)
+      handlers += bucket.events - bucket.timed;
+    const double mean = static_cast<double>(record.handler_ticks) /
+                        static_cast<double>(std::max<uint64_t>(1, handlers));
+    const profile::TimedCalls& shortest = record.cpu.shortest;
+    return (static_cast<double>(shortest.ticks) -
+            mean * static_cast<double>(shortest.events - shortest.timed)) /
+           kTurns;
+  };
+  const double without = left(0), with = left(1);
+  if (current_thread->record->flags & profile::kThreadNoClock)
+    GTEST_SKIP() << "no perf events here";
+  RecordProperty("turn", std::to_string(without));
+  RecordProperty("turn_with_changes", std::to_string(with));
+  RecordProperty("change", std::to_string(shortest_change));
+  EXPECT_LT(with - without, static_cast<double>(shortest_change) / 3)
+      << without << " " << with << " of " << shortest_change;
+}
+
 TEST_F(WatchedTest, TheTypeOfAMethodIsLookedUpOnlyWhenItIsCompiledAnew) {
   Start();
   for (int i = 0; i < 100; ++i) {

@@ -11,6 +11,7 @@
 #include "fleet/read/selection.h"
 #include "fleet/schema/schema.h"
 #include "fleet/server/row_binary.h"
+#include "fleet/server/row_pieces.h"
 #include "fleet/server/url.h"
 
 namespace jprof::fleet {
@@ -191,6 +192,58 @@ TEST(FleetContexts, HidesWhatIsSmallWithItsCallees) {
 TEST(FleetSchema, HasVersions) {
   ASSERT_FALSE(SchemaFiles().empty());
   EXPECT_NE(std::string(SchemaFiles()[0]).find("counts{local}"), std::string::npos);
+}
+
+// Rows of a text and a number, whose bytes arrive in pieces of each size.
+TEST(RowPieces, AreTheRowsOfTheWhole) {
+  std::vector<std::pair<std::string, uint16_t>> expected;
+  std::string bytes;
+  RowWriter writer(bytes);
+  for (uint16_t i = 0; i < 60; ++i) {
+    expected.emplace_back(std::string(i % 7 == 0 ? 300 : i % 5, 'x'), i);
+    writer.Text(expected.back().first);
+    writer.Put(i);
+  }
+  for (size_t size = 1; size <= bytes.size(); size += size < 20 ? 1 : 37) {
+    std::vector<std::pair<std::string, uint16_t>> taken;
+    RowPieces pieces([&](RowReader& reader) {
+      const std::string text(reader.Text());
+      const auto number = reader.Get<uint16_t>();
+      if (reader.ok()) taken.emplace_back(text, number);
+    });
+    for (size_t at = 0; at < bytes.size(); at += size)
+      pieces.Add(std::string_view(bytes).substr(at, size));
+    EXPECT_TRUE(pieces.End());
+    EXPECT_EQ(taken, expected) << size;
+  }
+}
+
+TEST(RowPieces, NoticeThatTheLastRowIsCutOff) {
+  for (size_t size = 0; size <= 6; ++size) {
+    size_t taken = 0;
+    RowPieces pieces([&](RowReader& reader) {
+      reader.Get<uint16_t>();
+      taken += reader.ok();
+    });
+    pieces.Add(std::string_view("abcdef").substr(0, size));
+    EXPECT_EQ(pieces.End(), size % 2 == 0);
+    EXPECT_EQ(taken, size / 2);
+  }
+}
+
+// The work is in proportion to the bytes also for a row of many pieces.
+TEST(RowPieces, ReadALongRowFewTimes) {
+  std::string bytes;
+  RowWriter(bytes).Text(std::string(1 << 20, 'x'));
+  size_t read = 0;
+  RowPieces pieces([&](RowReader& reader) {
+    ++read;
+    reader.Text();
+  });
+  for (size_t at = 0; at < bytes.size(); at += 100)
+    pieces.Add(std::string_view(bytes).substr(at, 100));
+  EXPECT_TRUE(pieces.End());
+  EXPECT_LT(read, 30u);
 }
 
 }  // namespace

@@ -115,6 +115,24 @@ TEST(Jfr, NestedEmptyStructuresEnd) {
   EXPECT_EQ(ImportedSamples(writer.Chunk()).error(), "");
 }
 
+TEST(Jfr, TablesThatNeedMoreThanTheMemoryAreRefused) {
+  const std::string chunk = TwoStacks().Chunk();
+  size_t refused = 0, read = 0;
+  for (uint64_t memory = 1; memory < 1 << 20; memory *= 2) {
+    const std::string error = ImportedSamples(chunk, {.memory = memory}).error();
+    refused += error.contains("need more than the available memory");
+    read += error.empty();
+    EXPECT_TRUE(error.empty() || error.contains("memory")) << error;
+  }
+  EXPECT_GT(refused, 3u);
+  EXPECT_GT(read, 3u);
+  // Each chunk takes from what the ones before have left.
+  uint64_t enough = 1;
+  while (!ImportedSamples(chunk, {.memory = enough}).error().empty()) ++enough;
+  EXPECT_NE(ImportedSamples(chunk + chunk, {.memory = 2 * enough - 1}).error(), "");
+  EXPECT_EQ(ImportedSamples(chunk + chunk, {.memory = 2 * enough}).error(), "");
+}
+
 TEST(Jfr, DamageNamesTheOffset) {
   const std::string good = TwoStacks().Chunk();
   EXPECT_EQ(ImportedSamples(good.substr(0, 30)).error(),

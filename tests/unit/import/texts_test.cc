@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "profile/import/java_name.h"
+#include "profile/import/known_frames.h"
 #include "profile/import/periods.h"
 #include "tests/unit/import/imported_samples.h"
 
@@ -167,6 +168,53 @@ TEST(Formats, AreRecognised) {
   EXPECT_TRUE(ImportedSamples("").error().contains("is empty"));
   EXPECT_TRUE(ImportedSamples("hello\n").error().contains("none of the formats"));
   EXPECT_TRUE(ImportedSamples("hello 1\n", {}, "text").error().contains("--format text"));
+}
+
+// The line of a frame is none of a sample, whatever its symbol looks like.
+TEST(PerfScript, AFrameThatLooksLikeASample) {
+  const ImportedSamples imported(
+      "java 12/34 [001] 1.5: 10 cpu-clock:u: \n"
+      "\t    7f12 weird 12/34 9.9: 77 cycles: +0x1 (/tmp/perf-12.map)\n\n");
+  EXPECT_EQ(imported.error(), "");
+  EXPECT_EQ(imported.tree().samples(), 1u);
+  EXPECT_EQ(imported.run().imported.event, "cpu-clock:u");
+  EXPECT_FALSE(imported.HasNote("cycles"));
+}
+
+TEST(KnownFrames, AreMadeOnceForEachTextAndModule) {
+  KnownFrames known;
+  uint32_t made = 0;
+  const auto of = [&](std::string_view symbol, std::string_view module, bool is_kernel) {
+    return known.Of({.symbol = symbol, .module = module, .is_kernel = is_kernel},
+                    [&] { return ForeignFrame{.method = static_cast<MethodId>(++made)}; });
+  };
+  const std::string copy = "app/Main.run";
+  EXPECT_EQ(IndexOf(of("app/Main.run", "", false).method), 1u);
+  EXPECT_EQ(IndexOf(of("read", "libc", false).method), 2u);
+  EXPECT_EQ(IndexOf(of("read", "libc", true).method), 3u);
+  EXPECT_EQ(IndexOf(of("read", "vdso", false).method), 4u);
+  EXPECT_EQ(IndexOf(of(copy, "", false).method), 1u);
+  EXPECT_EQ(made, 4u);
+}
+
+TEST(SampleTree, HoldsWhatFitsIntoItsMemory) {
+  for (const bool deep : {true, false}) {
+    SampleTree tree(100'000);
+    EXPECT_TRUE(tree.Check());
+    const uint32_t thread = tree.AddThread({.name = "main"});
+    std::vector<ForeignFrame> stack;
+    for (int i = 0; i < 20'000; ++i) {
+      const std::string name = deep ? "same" : "name" + std::to_string(i);
+      stack.assign(static_cast<size_t>(deep ? i % 2000 : 1),
+                   {.method = tree.AddMethod({.class_name = "a/B", .name = name}),
+                    .kind = FrameKind::kJitted});
+      tree.Add(thread, stack, {});
+    }
+    const auto checked = tree.Check();
+    ASSERT_FALSE(checked);
+    EXPECT_TRUE(checked.error().message.contains("the available memory does not suffice"));
+    EXPECT_LE(tree.nodes().size() * sizeof(SampleTree::Node), 100'000u);
+  }
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "profile/files/file_list.h"
 #include "profile/log/log_writer.h"
+#include "profile/series/series_cursor.h"
 #include "profile/series/series_encoder.h"
 #include "profile/series/series_format.h"
 #include "tests/unit/profile/synthetic_profile.h"
@@ -351,6 +352,21 @@ TEST_F(SeriesTest, SumsOfRandomWindowsAreExact) {
   RecordValues sum, pairs;
   for (size_t i = 0; i < kIntervals; ++i) add(sum, of(i, i + 1));
   for (size_t i = 0; i < kIntervals; i += 3) add(pairs, of(i, i + 3));
+  // Windows that are loaded one after another are those that are loaded by themselves.
+  for (const size_t step : {1, 3, 5}) {
+    for (const size_t first : {0, 2}) {
+      auto cursor = SeriesCursor::Open(*series, first, uint64_t{1} << 30);
+      ASSERT_TRUE(cursor) << cursor.error().message;
+      for (size_t i = first; i < kIntervals; i += step) {
+        const size_t last = std::min<size_t>(i + step, kIntervals);
+        const auto window = cursor->Next(last), alone = series->Load(i, last);
+        ASSERT_TRUE(window && alone);
+        EXPECT_EQ(ValuesOf((*window)->nodes, profile_.nodes), of(i, last));
+        EXPECT_EQ((*window)->Text(), (*alone)->Text());
+        EXPECT_EQ(std::memcmp(&(*window)->end, &(*alone)->end, sizeof(ControlHeader)), 0);
+      }
+    }
+  }
   EXPECT_EQ(sum, final);
   EXPECT_EQ(pairs, final);
   EXPECT_EQ(of(0, kIntervals), final);
@@ -410,6 +426,29 @@ TEST_F(SeriesTest, AControlFileThatClaimsMoreThanTheMemoryIsRefused) {
   Finish();
   fs::resize_file(directory_ / kControlFile, uint64_t{1} << 42);
   EXPECT_NE(Problem("..1s").find("memory"), std::string::npos) << Problem("..1s");
+}
+
+TEST_F(SeriesTest, AWindowThatNeedsMoreThanTheMemoryIsRefused) {
+  const MethodId a = profile_.AddMethod("pkg/A", "run", "()V");
+  const size_t thread = profile_.AddThread("main", 7);
+  const auto supersede = [&](uint32_t node) {
+    const uint32_t record = profile_.AddNode(PackMethod(kInterpreted, a), node);
+    profile_.nodes[record].entries[0] = 5;
+    profile_.nodes[record].more = kSuperseded;
+  };
+  for (int i = 0; i < 20'000; ++i)
+    supersede(profile_.AddNode(PackMethod(kJitted, a), profile_.threads[thread].root));
+  Finish();
+  const Reader reader = Open();
+  const auto series = Series::Open(reader);
+  ASSERT_TRUE(series) << series.error().message;
+  EXPECT_TRUE(series->Load(0, 1));
+  // The first is for the takeovers, the second for the counts.
+  for (const uint64_t memory : {uint64_t{150'000}, uint64_t{1} << 20}) {
+    const auto window = series->Load(0, 1, memory);
+    ASSERT_FALSE(window) << memory;
+    EXPECT_TRUE(window.error().message.contains("memory")) << window.error().message;
+  }
 }
 
 TEST_F(SeriesTest, DamagedAndTruncatedFilesAreNamed) {

@@ -13,6 +13,7 @@
 #include "profile/files/distribution.h"
 #include "profile/files/layout.h"
 #include "profile/files/live_record.h"
+#include "profile/files/slow_call.h"
 
 namespace jprof::profile {
 
@@ -80,6 +81,18 @@ class SyntheticProfile {
     timeline.stack.pop_back();
   }
 
+  // The thread does not run for so long before its next event, inside a watched call.
+  void Wait(size_t thread, int64_t ticks) {
+    std::string& events = timelines_[thread].events;
+    Varint(events, 0);
+    Varint(events, static_cast<uint64_t>(ticks) << 1);
+  }
+  // Ends the current block of a thread, which is kept for slow calls or not.
+  void EndBlock(size_t thread, bool kept) {
+    timelines_[thread].block.kept = kept ? kKeptBlock : 0;
+    FlushTrace(thread);
+  }
+
   Node& Current(size_t thread) { return nodes[timelines_[thread].stack.back()]; }
 
   // Adds any record: also for damaged profiles.
@@ -102,6 +115,7 @@ class SyntheticProfile {
     header.lock_edges = locks.size();
     header.live_records = live.size();
     header.distributions = distributions.size();
+    header.slow_records = slow_calls.size();
     header.trace_blocks = trace.size() / kTraceBlockBytes;
     std::string control(kControlHeaderBytes, '\0');
     std::memcpy(control.data(), &header, sizeof(header));
@@ -113,6 +127,7 @@ class SyntheticProfile {
     if (!locks.empty()) Save(directory / kLocksFile, Bytes(locks), slack);
     if (!live.empty()) Save(directory / kLiveFile, Bytes(live), slack);
     if (!distributions.empty()) Save(directory / kDistributionsFile, Bytes(distributions), slack);
+    if (!slow_calls.empty()) Save(directory / kSlowCallsFile, Bytes(slow_calls), slack);
     Save(directory / kMetaFile, meta, 0);
     if (!calibration.empty()) Save(directory / kCalibrationFile, calibration, 0);
   }
@@ -124,6 +139,7 @@ class SyntheticProfile {
   std::vector<LockEdge> locks;
   std::vector<LiveRecord> live;
   std::vector<DistributionRecord> distributions;
+  std::vector<SlowCall> slow_calls;
   std::string methods;
   std::string trace;  // whole blocks
   bool with_trace = false;

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "reports/print/html_page.h"
+#include "tests/unit/reports/distribution_profile.h"
 #include "tests/unit/reports/sampled_profile.h"
 
 namespace jprof::reports {
@@ -452,6 +453,77 @@ TEST(ComparableName, OfSeveralBuildsLosesTheNumbersOfLambdas) {
     EXPECT_EQ(of(method, model::Builds::kSeveral), std::string("a/B.") + unnumbered + "()V");
     EXPECT_EQ(of(method, model::Builds::kOne), std::string("a/B.") + method + "()V");
   }
+}
+
+// So many calls of 1 us, and of 50 us with a wait of 1 ms, of Demo.work below main; and calls of
+// another length below other.
+profile::SyntheticProfile WithCalls(size_t fast, size_t slow, uint64_t other) {
+  DistributionProfile demo;
+  demo.Add(0, std::vector<WatchedCallMade>(fast, {.cpu = 1000, .elapsed = 1000}));
+  demo.Add(0, std::vector<WatchedCallMade>(slow, {.cpu = 50'000, .elapsed = 1'050'000}));
+  demo.Add(1, std::vector<WatchedCallMade>(400, {.cpu = other, .elapsed = other}));
+  return demo.made;
+}
+
+TEST_F(Compare, TimesOfSingleCallsByContextAndMethod) {
+  const auto both = Two(WithCalls(950, 50, 9000), WithCalls(800, 200, 9000));
+  ASSERT_TRUE(both) << both.error().message;
+  ASSERT_EQ(both->calls.contexts.size(), 2u);
+  ASSERT_EQ(both->calls.methods.size(), 1u);
+  const CallChange& main = both->calls.contexts[0];  // the one that changes comes first
+  EXPECT_EQ(PathText(both->tree, main.id, 5), "Demo.work(I)I < Demo.main");
+  EXPECT_EQ(main.calls, (std::array<uint64_t, 2>{1000, 1000}));
+  const auto& [p50, p90, p99] = main.clocks[0].quantiles;
+  EXPECT_TRUE(p50.within);
+  EXPECT_NEAR(p50.ratio.value, 1, 0.13);
+  EXPECT_FALSE(p90.within);
+  EXPECT_NEAR(p90.ratio.value, 50, 8);
+  EXPECT_GT(p90.ratio.low, 30);
+  EXPECT_TRUE(p99.within);
+  EXPECT_NEAR(main.clocks[1].quantiles[1].ratio.value, 1050, 150);
+  for (const ClockChange& clock : both->calls.contexts[1].clocks) {
+    for (const TimeChange& quantile : clock.quantiles) EXPECT_TRUE(quantile.within);
+  }
+  const std::string text = TextOf(PrintText, *both);
+  EXPECT_NE(text.find("CLOCK      P50-A    P50-B    B/A"), std::string::npos) << text;
+  EXPECT_NE(text.find("Demo.work(int) < Demo.main"), std::string::npos) << text;
+  EXPECT_NE(text.find("(1000 calls, 1000)"), std::string::npos) << text;
+  const auto json = nlohmann::json::parse(TextOf(PrintJson, *both))["single_calls"];
+  EXPECT_EQ(json["contexts"][0]["path"], (nlohmann::json{"Demo.main()V", "Demo.work(I)I"}));
+  EXPECT_EQ(json["methods"][0]["calls_b"], 1400);
+  EXPECT_FALSE(json["contexts"][0]["cpu"]["p90"]["within_error"].get<bool>());
+  EXPECT_NE(TextOf(PrintHtml, *both).find("Single calls of contexts"), std::string::npos);
+}
+
+// One of many slow calls in twenty is chance if there are few calls.
+TEST_F(Compare, TimesOfFewSingleCallsAreWithinTheirError) {
+  const auto both = Two(WithCalls(19, 1, 9000), WithCalls(17, 3, 9000));
+  ASSERT_TRUE(both) << both.error().message;
+  EXPECT_GT(both->calls.contexts.front().clocks[0].quantiles[1].ratio.value, 10);
+  for (const CallChange& change : both->calls.contexts)
+    for (const TimeChange& quantile : change.clocks[0].quantiles) EXPECT_TRUE(quantile.within);
+}
+
+// Of one call, nothing is known of those that were not made.
+TEST_F(Compare, OneCallOnEachSideIsNoSureChange) {
+  const auto both = Two(WithCalls(1, 0, 9000), WithCalls(0, 1, 90'000));
+  ASSERT_TRUE(both) << both.error().message;
+  for (const TimeChange& quantile : both->calls.contexts.back().clocks[0].quantiles)
+    EXPECT_TRUE(quantile.within);
+  const TimeChange& many = both->calls.contexts.front().clocks[0].quantiles[1];  // 400 calls
+  EXPECT_FALSE(many.within);
+  EXPECT_NEAR(many.ratio.value, 10, 1.5);
+  EXPECT_TRUE(both->calls.contexts.front().clocks[0].quantiles[2].ratio.high > 8);
+  EXPECT_NE(TextOf(PrintJson, *both), "");
+}
+
+TEST_F(Compare, OneProfileWithoutTimesOfSingleCallsHasNoTableOfThem) {
+  profile::SyntheticProfile without = WithCalls(10, 10, 9000);
+  without.distributions.clear();
+  const auto both = Two(WithCalls(10, 10, 9000), without);
+  ASSERT_TRUE(both) << both.error().message;
+  EXPECT_TRUE(both->calls.empty());
+  EXPECT_EQ(TextOf(PrintText, *both).find("CLOCK"), std::string::npos);
 }
 
 }  // namespace

@@ -354,6 +354,7 @@ SampledProfile Everything() {
   header.lost_threads = header.lost_events = header.disk_full = header.tree_full = 3;
   header.name_failures = header.memory_failures = header.samples_in_heap = 3;
   header.lost_lock_edges = header.lost_durations = 3;
+  header.slow_not_kept = header.slow_cut = header.slow_unended = 3;
   header.sampled_cpu_ns = 1'000'000'000;
   header.signalled_cpu_ns = 100'000'000;
   header.signal_taken = SIGSTKFLT;

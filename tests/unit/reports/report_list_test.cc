@@ -13,6 +13,7 @@
 #include "tests/unit/reports/lock_profile.h"
 #include "tests/unit/reports/merged_profile.h"
 #include "tests/unit/reports/sampled_profile.h"
+#include "tests/unit/reports/slow_profile.h"
 
 namespace jprof::reports {
 namespace {
@@ -93,6 +94,11 @@ Names PrintedColumns(const Report& report) {
   }
   if (report.name == std::string("distribution")) {
     DemoDistributions().made.Write(directory);
+    names.merge(NamesOf(HeadingOf(Print(report.name, directory, options).text, format)));
+    fs::remove_all(directory);
+  }
+  if (report.name == std::string("slow")) {
+    DemoSlow().Write(directory);
     names.merge(NamesOf(HeadingOf(Print(report.name, directory, options).text, format)));
     fs::remove_all(directory);
   }

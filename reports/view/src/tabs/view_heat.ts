@@ -126,7 +126,7 @@ export class HeatView implements View {
     const [begin, end] = timesOf(this.intervals, { first: column, last: column });
     const cell = row * ends.length + column;
     this.tip.replaceChildren(el("b", {}, this.context.model.names.shown(methods[row]!)), " ",
-      pair("time", `${begin.toFixed(2)} s to ${end.toFixed(2)} s`), " ",
+      pair("from", `${begin.toFixed(2)} s to ${end.toFixed(2)} s`), " ",
       ...own ? [pair(this.intervals.metric, formatValue(own[cell]!, unit)), " "] : [],
       pair("calls", formatValue(calls[cell]!, "", true)));
   }

@@ -1,6 +1,5 @@
-#include "jprof/engine/trace_drain.h"
+#include "jprof/engine/trace/trace_drain.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,9 +9,7 @@
 
 #include "common/blocked_signals.h"
 #include "common/mapped_memory.h"
-#include "common/no_file_size_signal.h"
 #include "common/uninterrupted_lock.h"
-#include "common/write_all.h"
 
 namespace jprof::engine {
 namespace {
@@ -37,11 +34,9 @@ TraceDrain::~TraceDrain() {
   ::operator delete(buffer_);
 }
 
-bool TraceDrain::Start(profile::Writer* writer) {
+bool TraceDrain::Start(profile::Writer* writer, TraceRotation rotation) {
   writer_ = writer;
-  if (!file_.Open(writer->directory_fd(), profile::kCompressedTraceFile,
-                  O_WRONLY | O_CREAT | O_EXCL))
-    return false;
+  if (!files_.Open(writer, rotation)) return false;
   links_ = MapArray<Link>(kMostBlocks);
   context_ = ZSTD_createCCtx();
   buffer_ = ::operator new(ZSTD_compressBound(kTraceBlockBytes), std::nothrow);
@@ -105,29 +100,19 @@ TraceDrain::Drained TraceDrain::DrainOne() {
     full_.push_front(*link);  // until then the reader finds it in `trace`
     return Drained::kNoSpace;
   }
-  *link->block = TraceBlock{};  // now in trace.zst: must not be counted twice
+  *link->block = TraceBlock{};  // now in a compressed file: must not be counted twice
   stuck_.store(false, std::memory_order_relaxed);
   const UninterruptedLock guard(lock_);
   free_.push_back(*link);
   return Drained::kOne;
 }
 
-// Appends a whole frame or nothing, because a reader cannot skip a partial frame.
 int TraceDrain::Append(const TraceBlock& block) {
   const size_t bound = ZSTD_compressBound(kTraceBlockBytes);
   const size_t size = ZSTD_compressCCtx(static_cast<ZSTD_CCtx*>(context_), buffer_, bound, &block,
                                         kTraceBlockBytes, kLevel);
   if (ZSTD_isError(size)) return EIO;
-  const NoFileSizeSignal in_silence;
-  const int file = file_.Get();
-  if (file < 0) return errno;
-  const int error = WriteAllAt(file, {static_cast<char*>(buffer_), size}, written_);
-  if (error == 0) {
-    written_ += static_cast<off_t>(size);
-  } else {
-    (void)!ftruncate(file, written_);
-  }
-  return error;
+  return files_.Append(block, {static_cast<char*>(buffer_), size});
 }
 
 // Moves blocks to the file. Retries occasionally while the disk is full. At the end, blocks that do

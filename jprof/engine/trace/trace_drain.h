@@ -1,4 +1,5 @@
-// Compresses full trace blocks into trace.zst in a thread of its own, and returns them empty.
+// Compresses full trace blocks into the files of a continuous trace in a thread of its own, and
+// returns them empty.
 #pragma once
 
 #include <pthread.h>
@@ -9,6 +10,7 @@
 #include <cstdint>
 
 #include "common/spin_lock.h"
+#include "jprof/engine/trace/trace_files.h"
 #include "profile/files/writer.h"
 
 namespace jprof::engine {
@@ -19,7 +21,7 @@ class TraceDrain {
   ~TraceDrain();
 
   // Starts the background thread. Returns false if there is no file, no thread or no memory.
-  bool Start(profile::Writer* writer);
+  bool Start(profile::Writer* writer, TraceRotation rotation);
   // Writes the queued blocks and ends the background thread.
   void Stop();
   bool running() const { return running_.load(std::memory_order_acquire); }
@@ -47,8 +49,7 @@ class TraceDrain {
   SpinLock lock_;  // guards full_ and free_
   Queue full_, free_;
   Link* links_ = nullptr;
-  profile::KeptFile file_;
-  off_t written_ = 0;        // bytes of whole frames
+  TraceFiles files_;
   void* context_ = nullptr;  // ZSTD_CCtx
   int error_ = 0;            // why the last block could not be written
   void* buffer_ = nullptr;
