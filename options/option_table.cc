@@ -115,7 +115,7 @@ constexpr Option kOptions[] = {
      "that calls them: packages, classes or methods (com.acme.Server.handle; docs/TRIGGERS.md)",
      kWhatIsRecorded},
     {"AFTER", "", "--after", "N", Number{&O::after, kMostCalls}, kProbeCommands,
-     "with WITHIN: leave out the first N calls of these methods, of all threads together, such as "
+     "with --within: leave out the first N calls of these methods, of all threads together, such as "
      "a warm-up",
      kWhatIsRecorded},
     {"KEEP_INTRINSICS", "", "--keep-intrinsics", "", Flag{&O::keep_intrinsics}, kProbeCommands,
@@ -148,7 +148,7 @@ constexpr Option kOptions[] = {
      "(docs/TRIGGERS.md)",
      kWhatIsRecorded},
     {"SLOW_MEMORY", "", "--slow-memory", "N", Size{&O::slow_memory, 64 * kKilo, kMostTrace},
-     kTraceCommand, "with SLOW: limit of what is kept, for all threads together", kMemory},
+     kTraceCommand, "with --slow: limit of what is kept, for all threads together", kMemory},
     {"ROTATE", "", "--rotate", "LENGTH", Seconds{&O::rotate, kLongestFile}, kTraceCommand,
      "with --mode continuous: begin a new file of the trace every LENGTH (10m, 1h)"},
     {"KEEP", "", "--keep", "N", Number{&O::keep, kMostFiles}, kTraceCommand,

@@ -82,6 +82,7 @@ struct SlowTimes {
 
 Value CallsOf(const SlowRow& row) {
   if (row.kind == SlowRowKind::kCall) return Value::Integer(1);
+  if (row.earlier != nullptr) return Value::Integer(row.earlier->calls);
   return row.node != nullptr ? Value::Integer(row.node->calls) : Value::Missing();
 }
 

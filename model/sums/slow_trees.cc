@@ -146,15 +146,26 @@ class ThreadEvents {
   };
 
   void Remember(const TraceEvent& event) {
-    if (!event.exit) {
-      if (earlier_.size() == kEarlierCalls) earlier_.pop_front();
-      earlier_.push_back({event.ref, false});
-      return;
-    }
+    if (!event.exit) return RememberEntry(event.ref);
     const auto entry = std::find_if(earlier_.rbegin(), earlier_.rend(), [&](const auto& call) {
       return !call.returned && MethodOf(call.method) == MethodOf(event.ref);
     });
     if (entry != earlier_.rend()) entry->returned = true;
+  }
+
+  // Calls of one method that follow each other are one. What still runs is forgotten last.
+  void RememberEntry(profile::MethodRef method) {
+    if (!earlier_.empty() && earlier_.back().returned &&
+        MethodOf(earlier_.back().method) == MethodOf(method)) {
+      earlier_.back().returned = false;
+      ++earlier_.back().calls;
+      return;
+    }
+    if (earlier_.size() == kEarlierCalls) {
+      const auto oldest = std::ranges::find(earlier_, true, &EarlierCall::returned);
+      earlier_.erase(oldest != earlier_.end() ? oldest : earlier_.begin());
+    }
+    earlier_.push_back({.method = method});
   }
 
   std::vector<SlowTree*> waiting_;  // by first event

@@ -28,16 +28,18 @@ struct SlowNode : Node {
   }
 };
 
-// A call that began before a slow one, on the same thread.
+// Calls that began before a slow one, on the same thread: one, or several of one method, one after
+// another.
 struct EarlierCall {
   profile::MethodRef method{};
-  bool returned = false;  // before the slow one began
+  bool returned = false;  // the last one, before the slow one began
+  uint64_t calls = 1;
 };
 
 struct SlowTree {
   profile::SlowCall call;
   std::vector<SlowNode> nodes;       // siblings: those that took longest first
-  std::vector<EarlierCall> earlier;  // the latest ones, in their order
+  std::vector<EarlierCall> earlier;  // the latest ones, and what was still running, in their order
   uint64_t events = 0, missing = 0;  // from its entry to its exit
 
   bool is_kept() const { return events != 0; }

@@ -9,8 +9,8 @@ namespace jprof::reports {
 
 // A profile in which Demo.work was called three times. The second call lasted 30 ms, of which it
 // waited 20 in Demo.nap, and is kept with its block and the one before it; the block with the first
-// call is not kept.
-inline profile::SyntheticProfile DemoSlow() {
+// call is not kept. Demo.step is called `steps` times before.
+inline profile::SyntheticProfile DemoSlow(uint64_t steps = 1) {
   using enum FrameKind;
   profile::SyntheticProfile demo;
   demo.with_trace = true;
@@ -26,7 +26,7 @@ inline profile::SyntheticProfile DemoSlow() {
   demo.Enter(thread, main, kInterpreted, 100);
   call(work, 1000);
   demo.EndBlock(thread, false);  // events 0 to 2
-  call(step, 500);
+  for (uint64_t i = 0; i < steps; ++i) call(step, 500);
   demo.EndBlock(thread, true);  // events 3 and 4
   demo.Enter(thread, work, kJitted, 10);
   call(step, 1'000'000);
@@ -41,8 +41,8 @@ inline profile::SyntheticProfile DemoSlow() {
   profile::SlowCall slow = {.kind = profile::SlowKind::kCall,
                             .thread = static_cast<uint32_t>(thread),
                             .method = profile::PackMethod(kJitted, work),
-                            .first_event = 5,
-                            .last_event = 12,
+                            .first_event = 3 + 2 * steps,
+                            .last_event = 10 + 2 * steps,
                             .start_unix_ns = 1'767'323'045'500'000'000,
                             .wall_ns = 30'000'000,
                             .cpu_ticks = 10'000'030,

@@ -69,6 +69,13 @@ TEST_F(SlowTest, HasTheCallWithItsTree) {
   EXPECT_EQ(before[0]["returned"], true);
 }
 
+TEST_F(SlowTest, CallsOfOneMethodBeforeItAreOneRow) {
+  const auto before = OfKind(Json(DemoSlow(20)), "before");
+  ASSERT_EQ(before.size(), 1u);
+  EXPECT_EQ(before[0]["name"], "Demo.step()V");
+  EXPECT_EQ(before[0]["calls"], 20);
+}
+
 TEST_F(SlowTest, SaysWhatWasAskedAndCounted) {
   for (const char* report : {"slow", "log-gen"}) {
     const Printed printed = Print(report, Written(DemoSlow()), {});
