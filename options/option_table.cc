@@ -115,8 +115,8 @@ constexpr Option kOptions[] = {
      "that calls them: packages, classes or methods (com.acme.Server.handle; docs/TRIGGERS.md)",
      kWhatIsRecorded},
     {"AFTER", "", "--after", "N", Number{&O::after, kMostCalls}, kProbeCommands,
-     "with --within: leave out the first N calls of these methods, of all threads together, such as "
-     "a warm-up",
+     "with --within: leave out the first N calls of these methods, of all threads together, such "
+     "as a warm-up",
      kWhatIsRecorded},
     {"KEEP_INTRINSICS", "", "--keep-intrinsics", "", Flag{&O::keep_intrinsics}, kProbeCommands,
      "let the JVM use intrinsics, its own code for some methods: calls that they replace are not "
