@@ -110,7 +110,7 @@ constexpr Option kOptions[] = {
      "methods whose calls to time one by one: packages, classes or methods "
      "(com.acme.Cart.total); `jprof report distribution` prints how long they took",
      kWhatIsRecorded},
-    {"WITHIN", "", "--within", "F", Patterns{&O::within, Names::kMethods}, kProbeCommands,
+    {"WITHIN", "", "--within", "F", Patterns{&O::within, Names::kMethods, true}, kProbeCommands,
      "methods outside of which nothing is recorded: only these and what they call, on the thread "
      "that calls them: packages, classes or methods (com.acme.Server.handle; docs/TRIGGERS.md)",
      kWhatIsRecorded},
@@ -150,7 +150,8 @@ constexpr Option kOptions[] = {
     {"SLOW_MEMORY", "", "--slow-memory", "N", Size{&O::slow_memory, 64 * kKilo, kMostTrace},
      kTraceCommand, "with --slow: limit of what is kept, for all threads together", kMemory},
     {"ROTATE", "", "--rotate", "LENGTH", Seconds{&O::rotate, kLongestFile}, kTraceCommand,
-     "with --mode continuous: begin a new file of the trace every LENGTH (10m, 1h)"},
+     "with --mode continuous: begin a new file of the trace every LENGTH (10m, 1h; a number alone "
+     "is in seconds)"},
     {"KEEP", "", "--keep", "N", Number{&O::keep, kMostFiles}, kTraceCommand,
      "with --rotate: keep the last N files, and with them the latest events (default: all)"},
     {"COUNTER", "", "--counter", "C", Choice<Counter>{&O::counter, kCounters},

@@ -284,6 +284,12 @@ void JsonHead(const model::Source& source, const model::Forest& forest, BucketRa
 Result<void> CheckRecorded(const model::Source& source) {
   const profile::Meta& meta = source.reader.meta();
   if (!meta.options.distribution.empty() || source.reader.header().distributions != 0) return {};
+  if (meta.piece.number != 0) {
+    return WrongUse(
+        "{} is a piece of a recording, which has no distributions of calls; print those of the "
+        "whole profile, in whose folder `pieces` it was written",
+        source.reader.shown());
+  }
   return WrongUse(
       "{} was recorded without distributions of calls; record them with: jprof callflow "
       "--distribution METHOD -- java ...",

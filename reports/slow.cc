@@ -242,8 +242,7 @@ class SlowWriter {
           ++hidden;
           sum.calls += tree.nodes[node].calls;
           if (tree.nodes[node].parent != parent) return;  // the times are with all below
-          sum.cpu += tree.nodes[node].cpu;
-          sum.off_cpu += tree.nodes[node].off_cpu;
+          sum.AddTimesOf(tree.nodes[node]);
         });
     SlowRow row = RowOf(SlowRowKind::kRest, tree);
     row.node = &sum;
@@ -276,7 +275,7 @@ Result<void> PrintSlow(model::Source& source, const Options& options, Output& ou
     return WrongUse(
         "{} was recorded without slow calls; record them with: jprof trace --slow METHOD:TIME -- "
         "java ...",
-        source.reader.directory());
+        source.reader.shown());
   const auto trees = model::LoadSlowTrees(source.reader);
   if (!trees) return std::unexpected(trees.error());
   const size_t shown =

@@ -116,7 +116,8 @@ def main():
         names = [name + series for name in MODES for series in ("", "+")]
         print(f"JDK {jdk.version}: javac on {len(files)} files, {args.rounds} rounds")
         results = measure.interleaved(names, args.rounds, pairs.once)
-        above += sum((show_pieces if args.rotate else show)(name, results[name], results[name + "+"]) for name in MODES)
+        show_mode = show_pieces if args.rotate else show
+        above += sum(show_mode(name, results[name], results[name + "+"]) for name in MODES)
     return 1 if above else 0
 
 

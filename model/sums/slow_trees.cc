@@ -50,9 +50,7 @@ class SlowTreeBuilder {
       AddMissing({}, all - tree_.events - tree_.missing);
     LinkNodes(tree_.nodes);
     for (size_t i = tree_.nodes.size(); --i > 0;) {
-      SlowNode& parent = tree_.nodes[tree_.nodes[i].parent];
-      AddTo(parent.cpu, tree_.nodes[i].cpu);
-      AddTo(parent.off_cpu, tree_.nodes[i].off_cpu);
+      tree_.nodes[tree_.nodes[i].parent].AddTimesOf(tree_.nodes[i]);
     }
     SortSiblings(tree_.nodes, [&](std::vector<NodeIndex> children) {
       std::ranges::stable_sort(children, std::greater(),

@@ -23,8 +23,16 @@ struct SlowNode : Node {
   int64_t cpu = 0;      // ticks in which the thread ran, with all below
   int64_t off_cpu = 0;  // ticks in which it did not run, with all below
 
-  int64_t wall() const {
-    return static_cast<int64_t>(static_cast<uint64_t>(cpu) + static_cast<uint64_t>(off_cpu));
+  int64_t wall() const { return Sum(cpu, off_cpu); }
+  void AddTimesOf(const SlowNode& other) {
+    cpu = Sum(cpu, other.cpu);
+    off_cpu = Sum(off_cpu, other.off_cpu);
+  }
+
+ private:
+  // Adds without overflow, which damaged values could cause.
+  static int64_t Sum(int64_t a, int64_t b) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
   }
 };
 

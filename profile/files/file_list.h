@@ -25,7 +25,11 @@ inline constexpr std::string_view kProfileFiles[] = {
     kDistributionsFile, kSeriesFile,     "imported.json", kProcessContextFile,
     kSlowCallsFile};
 
+// Returns whether it is one of these, which a killed program may not have renamed yet
+// (WriteWholeFile).
 inline bool IsProfileFile(std::string_view name) {
+  constexpr std::string_view kUnfinished = ".tmp";
+  if (name.ends_with(kUnfinished)) name.remove_suffix(kUnfinished.size());
   return std::ranges::find(kProfileFiles, name) != std::ranges::end(kProfileFiles) ||
          kTraceFiles.NumberIn(name) != 0;
 }

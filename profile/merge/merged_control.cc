@@ -121,6 +121,7 @@ void MergedControl::AddHeader(const ControlHeader& from, double factor) {
   header_.gate_calls += from.gate_calls;
   header_.starts += from.starts;
   header_.stops += from.stops;
+  header_.paused |= from.paused;
   header_.live_snapshots = std::max(header_.live_snapshots, from.live_snapshots);
   header_.sampled_cpu_ns += from.sampled_cpu_ns;
   header_.signalled_cpu_ns += from.signalled_cpu_ns;

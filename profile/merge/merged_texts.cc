@@ -22,7 +22,6 @@ void KeepCommon(Meta& meta, const Meta& other) {
   meta.options.fold_recursion |= other.options.fold_recursion;
   meta.options.sites |= other.options.sites;
   if (other.options.within != meta.options.within) meta.options.within.clear();
-  meta.options.after = std::min(meta.options.after, other.options.after);
   meta.options.begins_paused |= other.options.begins_paused;
   meta.options.tree_memory = std::max(meta.options.tree_memory, other.options.tree_memory);
 }
@@ -31,8 +30,11 @@ void KeepCommon(Meta& meta, const Meta& other) {
 
 void MergedTexts::Add(const Meta& meta, const std::string& calibration, double ticks_factor,
                       MergedInput input) {
-  if (!meta_) meta_ = meta;
+  const bool is_first = !meta_;
+  if (is_first) meta_ = meta;
   KeepCommon(*meta_, meta);
+  // Each input has left out its own first calls.
+  if (!is_first) meta_->options.after += meta.options.after;
   same_fingerprint_ &= meta.fingerprint == meta_->fingerprint;
   same_bracket_period_ &= meta.clock.bracket_period == meta_->clock.bracket_period;
   if (!calibration.empty()) tables_.insert(calibration);

@@ -77,8 +77,8 @@ std::vector<std::string> LeftOut(const PieceRequest& request, const Reader& read
   std::vector<std::string> left_out;
   if (request.partial) {
     left_out.emplace_back(
-        "what some contexts counted when: there was no memory for comparing them, and the last "
-        "piece has it");
+        "the time at which some contexts were counted: there was no memory to compare them, and "
+        "the last piece has their counts");
   }
   if (!reader.meta().options.distribution.empty())
     left_out.emplace_back("how long single calls took (--distribution)");

@@ -8,8 +8,8 @@
 
 namespace jprof::profile {
 
-// Returns "only within com.acme.Server.handle, without its first 100 calls; stopped twice", or an
-// empty text if everything was recorded.
+// Returns "only within com.acme.Server.handle, without the first 100 of 5000 calls; stopped twice",
+// or an empty text if everything was recorded.
 std::string LimitsText(const Meta& meta, const ControlHeader& header);
 
 }  // namespace jprof::profile

@@ -111,6 +111,7 @@ void Reader::Restrict(std::shared_ptr<const Window> window) {
   if (with_interrupts_) meta_.metrics.pop_back();
   with_interrupts_.reset();
   header_ = HeaderIn(*window, header_);
+  meta_.options = OptionsIn(*window, std::move(meta_.options));
   for (size_t i = 0; i < threads_.size(); ++i)
     threads_[i].record = RecordIn(*window, i, threads_[i].record);
   window_ = std::move(window);

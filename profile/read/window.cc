@@ -50,11 +50,11 @@ void Subtract(T& value, T begin) {
 
 void NodeGain::Add(const NodeGain& other) {
   for (const int k : {0, 1}) {
-    entries[k] += other.entries[k];
-    exits[k] += other.exits[k];
+    entries[k] = Plus(entries[k], other.entries[k]);
+    exits[k] = Plus(exits[k], other.exits[k]);
   }
   self = Plus(self, other.self);
-  dispatches += other.dispatches;
+  dispatches = Plus(dispatches, other.dispatches);
 }
 
 bool NodeGains::Has(uint32_t node) const {
@@ -166,11 +166,25 @@ ControlHeader HeaderIn(const Window& window, ControlHeader whole) {
   static constexpr uint64_t ControlHeader::*kGrowing[] = {
       &ControlHeader::lost_threads,    &ControlHeader::lost_events,
       &ControlHeader::sampled_cpu_ns,  &ControlHeader::signalled_cpu_ns,
-      &ControlHeader::samples_in_heap, &ControlHeader::memory_failures};
+      &ControlHeader::samples_in_heap, &ControlHeader::memory_failures,
+      &ControlHeader::gate_calls};
   for (const auto member : kGrowing) {
     whole.*member = window.end.*member;
     Subtract(whole.*member, window.begin.*member);
   }
+  for (const auto member : {&ControlHeader::starts, &ControlHeader::stops}) {
+    whole.*member = window.end.*member;
+    Subtract(whole.*member, window.begin.*member);
+  }
+  whole.paused = window.end.paused;
+  return whole;
+}
+
+RecordingOptions OptionsIn(const Window& window, RecordingOptions whole) {
+  uint64_t left_out = std::min(whole.after, window.end.gate_calls);
+  Subtract(left_out, std::min(whole.after, window.begin.gate_calls));
+  whole.after = left_out;
+  if (window.begin_ns != 0) whole.begins_paused = window.begin.paused != 0;
   return whole;
 }
 

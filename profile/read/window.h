@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "profile/files/layout.h"
+#include "profile/files/meta.h"
 
 namespace jprof::profile {
 
@@ -94,6 +95,10 @@ ThreadRecord RecordIn(const Window& window, size_t thread, ThreadRecord whole);
 
 // Returns the header with the times and losses of the window.
 ControlHeader HeaderIn(const Window& window, ControlHeader whole);
+
+// Returns the options with what limited the recording in the window: `after` is the number of calls
+// in it that were left out, and `begins_paused` whether it begins paused.
+RecordingOptions OptionsIn(const Window& window, RecordingOptions whole);
 
 struct CallTree;
 // Removes the records that have no counts and values and no descendants with any.

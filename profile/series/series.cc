@@ -27,7 +27,9 @@ std::unexpected<Error> NoSeries(const Reader& reader) {
       "with --series, for example: jprof calltree --series 1s -- java -jar app.jar",
       CleanText(reader.directory()),
       HasFile(reader, kMergedFile) ? "a merged profile has none: name one that it was made of, or "
-                                   : "");
+      : reader.meta().piece.number != 0
+          ? "a piece of a recording has none: name the whole profile, or "
+          : "");
 }
 
 }  // namespace

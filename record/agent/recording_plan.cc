@@ -113,8 +113,10 @@ Result<SnapshotOptions> SnapshotsOf(const TypedOptions& typed) {
 // Fails if snapshots cannot be taken of such a recording.
 Result<void> CheckSnapshots(const SnapshotOptions& snapshots, const ResolvedOptions& resolved) {
   if (snapshots.Any() && resolved.traced) {
-    return WrongUse("{} is not for metrics that are counted by tracing the program",
-                    FlagOf(snapshots));
+    return WrongUse(
+        "{} is not for metrics that are counted by tracing the program (--metrics); leave out one "
+        "of the two",
+        FlagOf(snapshots));
   }
   const options::AgentOptions& options = resolved.options;
   if (snapshots.rotate_ns == 0 || options.mode != options::Mode::kCalltree ||

@@ -50,9 +50,9 @@ void ProfilePieces::Keep(const Snapshot& snapshot) {
   if (auto written = Write(!killed); !written) {
     if (failure_.empty())
       PrintError(
-          fmt::format("pieces:  number {} could not be written: {}; its counts will be in "
-                      "the next one",
-                      written_ + 1, written.error().message));
+          fmt::format("pieces:  number {} could not be written: {}; its counts {}", written_ + 1,
+                      written.error().message,
+                      snapshot.last ? "are only in the whole profile" : "will be in the next one"));
     failure_ = written.error().message;
     return;
   }

@@ -163,7 +163,8 @@ class Rotate(PhasesTest):
             self.assertEqual(self.info(piece)["damages"], [])
         # What such a jprof may leave behind does not disturb, and goes with the profile.
         os.makedirs(os.path.join(folder, ".new"))
-        shutil.copy(os.path.join(pieces[0], "nodes"), os.path.join(folder, ".new"))
+        for source, name in (("nodes", "nodes"), ("meta.json", "meta.json.tmp")):
+            shutil.copy(os.path.join(pieces[0], source), os.path.join(folder, ".new", name))
         self.assertEqual(len(self.info("orphan.jprof")["pieces"]), len(pieces))
         self.jprof("calltree", "--rotate", "1m", "--force", "-o", "orphan.jprof", "--", *JDK.java(),
                    "Phases", "10")
@@ -248,6 +249,9 @@ class Rotate(PhasesTest):
             self.assertIn(done.returncode, (0, 2), done.stderr)
         self.assertIn("piece 2 of all.jprof", self.jprof("info", second).stdout)
         self.assertIn("piece 2 of all.jprof", self.jprof("compare", first, second).stdout)
+        for name in ("distribution", "series"):
+            done = self.jprof("report", name, second, status=2)
+            self.assertRegex(done.stderr, "piece of a recording.* the whole profile")
         self.jprof("view", second, "-o", "piece.html")
         for form in ("pprof", "collapsed", "callgrind", "sqlite"):
             self.jprof("export", "--format", form, second, "-o", f"piece.{form}")

@@ -148,6 +148,7 @@ class Series(PhasesTest):
         for words, text in (
                 (["calltree", "--series", ""], "--series '' is no interval"),
                 (["callflow", "--distribution", ""], "--distribution: '' names no method"),
+                (["callflow", "--within", ""], "--within: '' names no method"),
                 (["calltree", "--series", "1x"], "--series '1x' is no interval"),
                 (["calltree", "--series", "10ms"], "from 100ms to 1h"),
                 (["callflow", "--series", "0s"], "--series '0s' is no interval")):

@@ -9,6 +9,7 @@
 #include "profile/pieces/piece_gains.h"
 #include "profile/pieces/piece_list.h"
 #include "profile/pieces/write_piece.h"
+#include "profile/read/limits.h"
 #include "profile/series/series_encoder.h"
 #include "tests/unit/profile/file_size_limit.h"
 #include "tests/unit/profile/synthetic_profile.h"
@@ -257,6 +258,37 @@ TEST_F(PiecesTest, APieceStatesWhatItIsAPartOfAndWhatItLacks) {
   EXPECT_EQ(piece->threads()[0].record.healed, 3u);
   EXPECT_EQ(Reader::Open(pieces_[0])->threads().size(), 2u);
   EXPECT_TRUE(piece->is_part());
+}
+
+TEST_F(PiecesTest, LimitsOfAPieceAreThoseOfItsTime) {
+  const MethodId a = profile_.AddMethod("pkg/A", "run", "()V");
+  const size_t thread = profile_.AddThread("main", 7);
+  profile_.meta.replace(profile_.meta.find(R"("trace_mode")"), 0,
+                        R"("within":"pkg.A.run","after":10,"begins_paused":true,)");
+  const auto piece = [&](uint64_t calls, uint32_t starts) {
+    profile_.Enter(thread, a, kInterpreted, 5);
+    profile_.Exit(thread, 10);
+    profile_.header.gate_calls = calls;
+    profile_.header.starts = starts;
+    profile_.header.paused = starts == 0 ? 1 : 0;
+    Piece();
+  };
+  piece(4, 0);
+  piece(15, 1);
+  piece(20, 1);
+  const fs::path merged = place_ / "merged.jprof";
+  const auto done = Merge({.inputs = {pieces_[0], pieces_[1], pieces_[2]}, .output = merged});
+  ASSERT_TRUE(done) << done.error().message;
+  const auto limits = [](const fs::path& profile) {
+    const auto reader = Reader::Open(profile);
+    return LimitsText(reader->meta(), reader->header());
+  };
+  const std::string within = "only within pkg.A.run", started = "; paused at first, started once";
+  EXPECT_EQ(limits(pieces_[0]), within + ", without the first 4 of 4 calls; never started");
+  EXPECT_EQ(limits(pieces_[1]), within + ", without the first 6 of 11 calls" + started);
+  EXPECT_EQ(limits(pieces_[2]), within);
+  EXPECT_EQ(limits(merged), within + ", without the first 10 of 20 calls" + started);
+  EXPECT_EQ(limits(whole_), limits(merged));
 }
 
 TEST_F(PiecesTest, APieceThatCannotBeWrittenIsInTheNextOne) {
