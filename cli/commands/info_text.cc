@@ -133,7 +133,9 @@ class InfoText {
   void Pieces(const std::vector<PieceInfo>& pieces) {
     constexpr size_t kShown = 12;
     if (pieces.empty()) return;
-    Line("pieces", fmt::format("{}, each the profile of a part of the recording{}", pieces.size(),
+    Line("pieces", fmt::format("{} of a part of the recording{}",
+                               pieces.size() == 1 ? "1 profile"
+                                                  : fmt::format("{} profiles, each", pieces.size()),
                                pieces.size() > kShown ? "; the last ones:" : ":"));
     for (const PieceInfo& piece : std::span(pieces).last(std::min(pieces.size(), kShown)))
       Line("", fmt::format("{}: {:.3f} s to {:.3f} s", piece.directory, piece.piece.begin_s,
