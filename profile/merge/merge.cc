@@ -88,6 +88,17 @@ void NoteImported(const std::vector<Reader>& readers, MergedTexts& texts) {
   for (const std::string& note : notes) texts.AddNotice(note);
 }
 
+// Notes what pieces of a recording lack.
+void NoteLeftOut(const std::vector<Reader>& readers, MergedTexts& texts) {
+  std::set<std::string> left_out;
+  for (const Reader& reader : readers) {
+    const std::vector<std::string>& lines = reader.meta().piece.left_out;
+    left_out.insert(lines.begin(), lines.end());
+  }
+  for (const std::string& what : left_out)
+    texts.AddNotice("pieces of a recording are without " + what);
+}
+
 std::vector<double> FactorsOf(const Meta& to, const Meta& from) {
   std::vector<double> factors;
   for (size_t m = 0; m < to.metrics.size(); ++m) {
@@ -140,6 +151,7 @@ Result<MergedMeta> Merge(const MergeOptions& options) {
   SpreadCollector spread;
   MergedTexts texts(NameOf(options.threads));
   NoteImported(*readers, texts);
+  NoteLeftOut(*readers, texts);
   auto done = spread.Open(profile.directory(), static_cast<uint32_t>(1 + meta.metrics.size()));
   if (done) done = AddInputs(*readers, options, tree, control, distributions, spread, texts);
   if (done) done = spread.Write(profile.directory() + "/" + kSpreadFile, tree.folded_contexts());

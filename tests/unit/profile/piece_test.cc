@@ -258,6 +258,12 @@ TEST_F(PiecesTest, APieceStatesWhatItIsAPartOfAndWhatItLacks) {
   EXPECT_EQ(piece->threads()[0].record.healed, 3u);
   EXPECT_EQ(Reader::Open(pieces_[0])->threads().size(), 2u);
   EXPECT_TRUE(piece->is_part());
+  const fs::path merged = place_ / "merged.jprof";
+  ASSERT_TRUE(Merge({.inputs = {pieces_[0], pieces_[1]}, .output = merged}));
+  auto both = Reader::Open(merged);
+  EXPECT_EQ(ReadMerged(*both)->notices,
+            (std::vector<std::string>{
+                "pieces of a recording are without how long single calls took (--distribution)"}));
 }
 
 TEST_F(PiecesTest, LimitsOfAPieceAreThoseOfItsTime) {
