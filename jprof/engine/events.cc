@@ -59,7 +59,7 @@ Child NodeToEnter(Thread& thread, Node* parent, profile::MethodRef ref) {
 // Returns the node of a site of the current method, or that of the method if the caller is another
 // one: a method that is not recorded, or native code.
 Node* AtSite(Thread& thread, Node* parent, uint64_t site) {
-  if (site == 0 || thread.cursor.top[-1].method != site >> 16) return parent;
+  if (site == 0 || engine::MethodOf(thread.cursor.top[-1]) != site >> 16) return parent;
   const profile::MethodId id = SampledMethod(thread, *thread.session->sources().sites, site);
   return FindOrAddSite(thread, parent, profile::PackMethod(FrameKind::kSite, id));
 }

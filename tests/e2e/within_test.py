@@ -145,6 +145,15 @@ class Within(Case):
                 self.assert_calls(self.calls(), whole)
                 self.assert_whole()
 
+    def test_call_sites(self):
+        """Calls of the outermost method itself have their sites, too."""
+        self.record(JDKS[-1], ("calltree", "--call-sites", "--within", "Limits.request"), "one", 30)
+        text = self.jprof("report", "log-rt", "--call-sites", "--all", self.profile).stdout
+        lines = [line for line in text.splitlines()
+                 if line.startswith(" 2 ") and "Limits.both" in line]
+        self.assertEqual([int(line.split()[1]) for line in lines], [30, 30], text)
+        self.assertTrue(all("(line " in line for line in lines), text)
+
     def test_modes_of_the_jvm(self):
         expected = Known().requests(range(300))
         for flags in (["-Xint"], ["-XX:TieredStopAtLevel=1"], ["-XX:-TieredCompilation"]):
@@ -312,8 +321,13 @@ class Program(Case):
             self.assertEqual(found[("main", "marking", "work")], 246)
 
     def test_never_started(self):
-        done = self.record(JDKS[-1], ("callflow", "--nostart"), "one", 10, status=2)
-        self.assertIn("neither the program nor `jprof ctl` started the recording", done.stderr)
+        """Of a recording that never began it is not known which methods there are."""
+        for how in (("callflow",), ("callflow", "--within", "Limits.request"),
+                    ("callflow", "--methods", "Limits"),
+                    ("trace", "--slow", "Limits.request:1ms")):
+            done = self.record(JDKS[-1], (*how, "--nostart"), "one", 10, status=2)
+            self.assertIn("neither the program nor `jprof ctl` started the recording", done.stderr)
+            self.assertNotIn("matched", done.stderr)
 
     def test_samples(self):
         """Samples are taken between start and stop, and calls are all counted."""
