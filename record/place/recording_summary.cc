@@ -69,6 +69,11 @@ bool NoThreadMatches(const profile::Reader& reader, const options::Filter& filte
 std::vector<std::string> EmptyFilters(profile::Reader& reader,
                                       const options::AgentOptions& options) {
   std::vector<std::string> empty;
+  const profile::ControlHeader& header = reader.header();
+  if (!options.start && header.paused != 0 && header.starts == 0) {  // no method was looked at
+    empty.push_back("everything: neither the program nor `jprof ctl` started the recording");
+    return empty;
+  }
   if (!options.threads.Empty() && NoThreadMatches(reader, options.threads)) {
     empty.push_back("everything: no thread matched " + UnmatchedThreads(reader, options.threads));
   } else if (!options.methods.Empty() && reader.RecordedMethods() == 0) {
@@ -84,8 +89,6 @@ std::vector<std::string> EmptyFilters(profile::Reader& reader,
     empty.push_back(fmt::format(
         "everything: the methods of --within were called {} times{}", reader.header().gate_calls,
         options.after != 0 ? fmt::format(", and --after leaves out {}", options.after) : ""));
-  } else if (!options.start && reader.header().paused != 0 && reader.header().starts == 0) {
-    empty.push_back("everything: neither the program nor `jprof ctl` started the recording");
   } else if (!options.distribution.Empty() && reader.header().watched_patterns == 0) {
     empty.push_back("all distributions: no method matched " +
                     UnmatchedMethods(reader, "--distribution", options.distribution));
