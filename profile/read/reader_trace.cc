@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <system_error>
+#include <utility>
 
 #include "common/bytes.h"
 #include "profile/files/numbered_name.h"
@@ -54,6 +55,8 @@ class Decoder {
     int64_t& value = value_[header.thread];
     if (event.missing > 0)
       event.skipped = std::max<int64_t>(Difference(header.first_value, value), 0);
+    int64_t& waited = waited_[header.thread];
+    if (event.missing > 0) waited = 0;
     value = header.first_value;
     next = header.first_event;
     sequences_[header.thread] = std::max(sequences_[header.thread], header.sequence);
@@ -69,15 +72,15 @@ class Decoder {
       event.exit = head & 1;
       event.delta = static_cast<int64_t>(delta >> 1 ^ -(delta & 1));
       if (MethodOf(event.ref) == kRootMethod && keeps_slow_calls_) {
-        event.waited = Difference(event.waited, Difference(0, std::max<int64_t>(event.delta, 0)));
+        waited = Difference(waited, Difference(0, std::max<int64_t>(event.delta, 0)));
         continue;
       }
       event.number = next++;
+      event.waited = std::exchange(waited, 0);
       value = Difference(value, Difference(0, event.delta));
       if (!visit_(event)) return false;
       event.missing = 0;
       event.skipped = 0;
-      event.waited = 0;
     }
     return true;
   }
@@ -88,7 +91,8 @@ class Decoder {
   const Visit& visit_;
   const bool keeps_slow_calls_ = reader_.header().slow_items != 0;
   std::map<uint32_t, uint64_t> next_event_;
-  std::map<uint32_t, int64_t> value_;  // of the metric after the thread's last event
+  std::map<uint32_t, int64_t> value_;   // of the metric after the thread's last event
+  std::map<uint32_t, int64_t> waited_;  // since its last event
   std::map<uint32_t, uint64_t> sequences_;
 };
 

@@ -9,8 +9,9 @@ namespace jprof::reports {
 
 // A profile in which Demo.work was called three times. The second call lasted 30 ms, of which it
 // waited 20 in Demo.nap, and is kept with its block and the one before it; the block with the first
-// call is not kept. Demo.step is called `steps` times before.
-inline profile::SyntheticProfile DemoSlow(uint64_t steps = 1) {
+// call is not kept. Demo.step is called `steps` times before. With `wait_ends_block` the call has
+// two blocks, and the wait ends the first.
+inline profile::SyntheticProfile DemoSlow(uint64_t steps = 1, bool wait_ends_block = false) {
   using enum FrameKind;
   profile::SyntheticProfile demo;
   demo.with_trace = true;
@@ -33,6 +34,7 @@ inline profile::SyntheticProfile DemoSlow(uint64_t steps = 1) {
   call(step, 2'000'000);
   demo.Enter(thread, nap, kJitted, 10);
   demo.Wait(thread, 20'000'000);
+  if (wait_ends_block) demo.EndBlock(thread, true);
   demo.Exit(thread, 1'000'000);
   demo.Exit(thread, 6'000'000);
   demo.EndBlock(thread, true);  // events 5 to 12

@@ -109,6 +109,13 @@ TEST_F(SlowTest, ReadsOnlyKeptBlocks) {
   EXPECT_EQ(waited, 20'000'000);
 }
 
+// A wait may be the last entry of a block: it belongs to the thread's next event.
+TEST_F(SlowTest, AWaitGoesToTheNextBlock) {
+  const nlohmann::json report = Json(DemoSlow(1, true));
+  EXPECT_TRUE(report["damages"].empty()) << report["damages"];
+  EXPECT_EQ(report["rows"], Json(DemoSlow())["rows"]);
+}
+
 TEST_F(SlowTest, SaysWhatIsMissing) {
   profile::SyntheticProfile demo = DemoSlow();
   demo.slow_calls[0].first_event = 1;  // its entry is in the block that is not kept
