@@ -23,7 +23,7 @@ constexpr char kCtlFooter[] = R"(Commands:
            changes them: off, statistics, log or log+statistics; `reset` begins statistics again
 
 Examples:
-  jprof ctl                    the JVMs that can be controlled: with samples
+  jprof ctl                    the JVMs that can be controlled: with samples, or --nostart
   jprof ctl 1234 status        what that one records
   jprof scs --nostart -- java -jar app.jar
   jprof ctl 1234 start         record, once the program has warmed up

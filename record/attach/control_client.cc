@@ -203,8 +203,8 @@ Result<std::string> AskJvm(pid_t pid, control::Command command, double timeout) 
   const Fd connection = ConnectTo(pid, status);
   if (!connection) {
     return WrongUse(
-        "process {} has no listening jprof agent; start the program with `jprof scs -- java ...`; "
-        "`jprof ctl` lists the JVMs that listen",
+        "process {} has no listening jprof agent; start the program with `jprof scs -- java ...`, "
+        "or `jprof callflow --nostart -- java ...`; `jprof ctl` lists the JVMs that listen",
         pid);
   }
   return Ask(connection, command, timeout);
