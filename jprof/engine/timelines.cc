@@ -6,6 +6,7 @@
 #include "common/uninterrupted_lock.h"
 #include "jprof/engine/gate/gated_events.h"
 #include "jprof/engine/rare_work.h"
+#include "jprof/engine/session.h"
 #include "jprof/engine/slow/slow_calls.h"
 #include "jprof/engine/thread_memory.h"
 #include "jprof/engine/thread_registry.h"
@@ -84,7 +85,9 @@ void Timelines::SwitchToVirtualThread(Thread& thread, uint64_t identity) {
   SwitchTo(thread, identity, identity);
 }
 
+// While the session is paused a virtual thread may end unseen: its timeline must not wait for it.
 void Timelines::SwitchTo(Thread& thread, uint64_t continuation, uint64_t identity) {
+  if (thread.session->gate().paused()) ForgetCalls(thread);
   PauseProgress(thread);
   thread.SaveCursor();
   Unmount(thread);

@@ -68,15 +68,17 @@ void Resume(Thread& thread) {
   DropInterval(thread);
 }
 
+void ForgetCalls(Thread& thread) {
+  thread.timeline.watched_depth = 0;
+  thread.session->slow().Abandon(thread);
+  thread.cursor.top = thread.timeline.frames + 1;
+  SetTimelineOutside(thread, thread.session->gate().has_methods());
+}
+
 bool FollowsRun(Thread& thread) {
-  const Gate& gate = thread.session->gate();
-  Timeline& timeline = thread.timeline;
-  if (const uint32_t run = gate.run(); timeline.run != run) {
-    timeline.run = run;
-    timeline.watched_depth = 0;
-    thread.session->slow().Abandon(thread);
-    thread.cursor.top = timeline.frames + 1;
-    SetTimelineOutside(thread, gate.has_methods());
+  if (const uint32_t run = thread.session->gate().run(); thread.timeline.run != run) {
+    thread.timeline.run = run;
+    ForgetCalls(thread);
   }
   return (AttentionOf(thread) & kPaused) == 0;
 }

@@ -33,7 +33,9 @@ template <class Frames, EventKind kKind>
   if (!Frames::IsCurrent(event, *thread)) return false;
   if (attention != kOutside) return true;
   if constexpr (kKind == EventKind::kEntry) return FindCached(*thread, event.method) != nullptr;
-  return MethodOf(thread->cursor.top[-1]) != event.method;
+  // An exit above the frame of a gate that is not recorded may be that of an outer one.
+  const Frame& top = thread->cursor.top[-1];
+  return MethodOf(top) != event.method && event.sp <= top.sp;
 }
 
 // Drops the time, the dispatches and the counts since the last event.
@@ -44,6 +46,8 @@ void DropIntervalAt(Thread& thread, int64_t* now);
 // Handles kResume: drops the time for which the thread was paused, and makes it record again unless
 // the session is paused.
 void Resume(Thread& thread);
+// Empties the stack of the current timeline, whose calls end without being seen.
+void ForgetCalls(Thread& thread);
 // Returns whether a thread records, after it has followed the changes of Gate::run: its stack is
 // empty then, because calls may have ended while it was paused.
 bool FollowsRun(Thread& thread);

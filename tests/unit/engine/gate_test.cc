@@ -186,6 +186,18 @@ TEST_F(GateTest, GatesThatEndWithoutAnExitAreLeft) {
   EXPECT_EQ(current_thread->record->healed, 4u);
 }
 
+// The same of a call that is left out, of which the exit of an outer one shows that it has ended.
+TEST_F(GateTest, CallsThatAreLeftOutEndWithoutAnExit) {
+  Start(true, 1);
+  Calls calls;
+  for (const uint32_t method : {3, 0, 4, 1, 5}) Enter(calls, method);
+  for (const bool seen : {true, false, true, true}) Leave(calls, seen);
+  for (const uint32_t method : {0, 4}) Enter(calls, method);
+  while (!calls.path.empty()) Leave(calls);
+  EXPECT_EQ(Counted(), list_);
+  EXPECT_EQ(session_->writer().header()->gate_calls, 2u);
+}
+
 TEST_F(GateTest, VirtualThreadsAreInsideForThemselves) {
   Start(true, 10);
   std::mt19937 random(4);
@@ -221,6 +233,24 @@ TEST_F(GateTest, RecordsWhatIsBetweenStartAndStop) {
     SetUp();
   }
   Start(false);
+}
+
+// Virtual threads that end while the recording is paused leave no rows for which nobody comes.
+TEST_F(GateTest, RowsOfVirtualThreadsThatEndInAPauseAreUsedAgain) {
+  Start(true);
+  constexpr uint64_t kThreads = 20;
+  for (uint64_t round = 0; round < 30; ++round) {
+    std::vector<Calls> all;
+    for (uint64_t i = 1; i <= kThreads; ++i) all.push_back({.mounted = round * kThreads + i});
+    for (const uint32_t method : {0, 3})
+      for (Calls& calls : all) Enter(calls, method);
+    session_->gate().Stop();
+    for (Calls& calls : all)
+      while (!calls.path.empty()) Leave(calls);
+    session_->gate().Start();
+  }
+  EXPECT_EQ(Counted(false), list_);
+  EXPECT_LE(session_->writer().header()->thread_count, kThreads + 2);
 }
 
 TEST_F(GateTest, AStartBeginsBelowTheThread) {
