@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/monotonic.h"
+#include "jprof/engine/labels/labels.h"
 #include "jprof/engine/rare_work.h"
 #include "jprof/engine/thread_record.h"
 
@@ -75,6 +76,7 @@ void Session::Close() {
 
 void Session::AbandonInChild() {
   threads_.AbandonInChild();
+  AbandonLabelsInChild();
   SetSession(nullptr);
   writer_.Close();
 }

@@ -564,6 +564,13 @@ def a_fork_while_the_recording_starts(work):
     return [] if found == [1] * 11 else [f"calls of each process: {found}"]
 
 
+@case
+def a_fork_while_labels_are_added(work):
+    place, _ = work.record([work.build("label_forks.c")])
+    found = [work.calls(path).by_method["label_forks.Work"] for path in profiles_at(place)]
+    return [] if found == [1] * 41 else [f"calls of each process: {found}"]
+
+
 SLEDS = r"""
 #include <setjmp.h>
 #include <stdexcept>

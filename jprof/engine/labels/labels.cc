@@ -75,6 +75,12 @@ class KnownLabels {
     if (Begin(session)) others_ = IndexOf(id);
   }
 
+  // Forgets the table, which may be half made. Its memory is not freed.
+  void Abandon() {
+    session_ = 0;
+    labels_ = nullptr;
+  }
+
  private:
   static constexpr uint32_t kCount = 1u << 15, kLast = kCount - 1;
   static_assert(kCount > 2 * kMostLabels);
@@ -95,6 +101,7 @@ class KnownLabels {
   std::atomic<uint32_t> others_ = 0;  // 0: there is space for one more
 };
 constinit KnownLabels known_labels;
+constinit SleepLock adding;  // held while it is decided whether there is space for one more
 
 }  // namespace
 
@@ -108,8 +115,7 @@ LabelId FindLabel(Session& session, std::string_view text) {
   const auto id_of = [&](const std::string_view& label) {
     return session.methods().Find(names, reinterpret_cast<uint64_t>(&label)).id;
   };
-  static SleepLock lock;  // held while it is decided whether there is space for one more
-  const UninterruptedLock guard(lock);
+  const UninterruptedLock guard(adding);
   if (const LabelId known = known_labels.Find(start, cut); known.id != profile::kRootMethod)
     return known;
   if (header.labels_full == 0 && header.labels < kMostLabels) {
@@ -121,6 +127,11 @@ LabelId FindLabel(Session& session, std::string_view text) {
   const MethodId others = id_of(kOtherLabels);
   known_labels.SetOthers(start, others);
   return {others, true};
+}
+
+void AbandonLabelsInChild() {
+  if (!adding.try_lock()) known_labels.Abandon();
+  adding.unlock();
 }
 
 void PushLabel(Thread& thread, std::string_view text) {

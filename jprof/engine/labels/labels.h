@@ -45,6 +45,10 @@ struct LabelId {
 };
 LabelId FindLabel(Session& session, std::string_view text);
 
+// Makes labels usable in a child made by fork(), also if a thread of the parent, which the child
+// does not have, was adding one. Requires that the child has one thread.
+void AbandonLabelsInChild();
+
 // Makes the label with this text the current node of a thread with a shadow stack. Its innermost
 // frame is that of the method. Does nothing if there is no memory.
 void PushLabel(Thread& thread, std::string_view text);
