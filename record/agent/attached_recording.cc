@@ -46,7 +46,7 @@ Result<void> Attached(AttachTarget target, const AttachPlan& plan, uint64_t seco
   if (!attached) return std::unexpected(attached.error());
   for (const std::string& note : attached->notes()) PrintNote(note);
   PrintNote(fmt::format("recording process {}{}", pid, DurationText(seconds)));
-  SeriesRecorder series(plan.options.out, plan.snapshots, plan.place.filename().string());
+  SeriesRecorder series(plan.options.out, plan.snapshots, plan.place);
   AwaitEnd(attached->target().process.get(), seconds, [&series] { series.Look(); });
   if (attached->target().Ended())
     PrintNote(fmt::format("process {} has ended; the profile is complete up to its end", pid));

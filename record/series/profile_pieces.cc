@@ -25,11 +25,10 @@ constexpr SnapshotShare kShareOfPieces = {.of_all = 0.1, .at_once = 0.5};
 
 }  // namespace
 
-ProfilePieces::ProfilePieces(const fs::path& profile, const SnapshotOptions& options,
-                             std::string name)
-    : ProfileSnapshots(profile, options.rotate_ns, kShareOfPieces),
+ProfilePieces::ProfilePieces(const fs::path& profile, const fs::path& shown,
+                             const SnapshotOptions& options)
+    : ProfileSnapshots(profile, shown, options.rotate_ns, kShareOfPieces),
       keep_(options.keep),
-      name_(std::move(name)),
       folder_(profile / profile::kPiecesFolder) {}
 
 Result<void> ProfilePieces::Open(uint64_t /*unix_now*/, int64_t /*now*/) {
@@ -37,7 +36,16 @@ Result<void> ProfilePieces::Open(uint64_t /*unix_now*/, int64_t /*now*/) {
   return Fail("cannot make the directory {}: {}", folder_.string(), ErrnoText());
 }
 
+std::string ProfilePieces::Replaced() const {
+  return fmt::format("{} was removed, or replaced by another recording", DisplayPath(shown()));
+}
+
 void ProfilePieces::Keep(const Snapshot& snapshot) {
+  if (!IsThere()) {  // what is there now has pieces of its own
+    if (failure_.empty()) PrintError("pieces:  there will be no more: " + Replaced());
+    failure_ = Replaced();
+    return;
+  }
   const profile::ProfileMemory memory = Memory();
   if (!gains_.Add(snapshot.encoded.content, memory.node_count, memory.control_bytes,
                   memory.extras)) {
@@ -71,11 +79,12 @@ Result<void> ProfilePieces::Write(bool finished) {
       profile::WritePiece({.profile = profile().string(),
                            .directory = unfinished.string(),
                            .number = written_ + 1,
-                           .of = name_,
+                           .of = shown().filename().string(),
                            .partial = gains_.is_partial(),
                            .finished = finished,
                            .settle = [this](profile::NodeGains& of) { return Settle(of); }},
                           window_);
+  if (!IsThere()) return Fail("{}", Replaced());
   if (written) {
     KeepTable(unfinished);
     const fs::path piece = folder_ / profile::kPieceNames.Of(written_ + 1);
@@ -118,18 +127,20 @@ void ProfilePieces::RemoveOldest() {
 }
 
 std::string ProfilePieces::Close(bool written) {
+  if (!IsThere()) return "pieces:  none is left: " + Replaced();
   RemoveProfile(folder_ / profile::kNewPiece);
   const auto pieces = profile::PiecesOf(profile());
   if (pieces.empty()) rmdir(folder_.c_str());
   std::string text = fmt::format("pieces:  {} of {}", pieces.size(), written_);
   if (!pieces.empty()) {
-    text += fmt::format(", of {:.10g} s each, made in {:.2f} s of CPU time; jprof report {}",
-                        static_cast<double>(interval_ns()) / 1e9,
-                        static_cast<double>(cost_ns()) / 1e9, DisplayPath(pieces.back()));
+    text +=
+        fmt::format(", of {:.10g} s each, made in {:.2f} s of CPU time; jprof report {}",
+                    static_cast<double>(interval_ns()) / 1e9, static_cast<double>(cost_ns()) / 1e9,
+                    DisplayPath(shown() / profile::kPiecesFolder / pieces.back().filename()));
   }
   if (!failure_.empty()) {
     text += fmt::format(" (the last one could not be written, its counts are only in {}: {})",
-                        DisplayPath(profile()), failure_);
+                        DisplayPath(shown()), failure_);
   }
   if (missed_ != 0) {
     text += fmt::format(
@@ -138,7 +149,7 @@ std::string ProfilePieces::Close(bool written) {
   }
   if (written)
     text += fmt::format(" ({} is still being written: no piece has what follows)",
-                        DisplayPath(profile()));
+                        DisplayPath(shown()));
   return text;
 }
 

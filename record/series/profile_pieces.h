@@ -12,9 +12,9 @@ namespace jprof::record {
 
 class ProfilePieces : public ProfileSnapshots {
  public:
-  // `name` is what pieces call the profile.
-  ProfilePieces(const std::filesystem::path& profile, const SnapshotOptions& options,
-                std::string name);
+  // `shown` is the path that the user is told; pieces have its name.
+  ProfilePieces(const std::filesystem::path& profile, const std::filesystem::path& shown,
+                const SnapshotOptions& options);
 
  private:
   Result<void> Open(uint64_t unix_now, int64_t now) override;
@@ -25,12 +25,12 @@ class ProfilePieces : public ProfileSnapshots {
     return "no pieces: " + reason;
   }
 
+  std::string Replaced() const;
   Result<void> Write(bool finished);
   bool Settle(profile::NodeGains& gains);
   void RemoveOldest();
 
   uint64_t keep_;
-  std::string name_;
   std::filesystem::path folder_;
   profile::PieceGains gains_;
   std::shared_ptr<profile::Window> window_;

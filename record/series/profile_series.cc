@@ -14,8 +14,9 @@ constexpr SnapshotShare kShare = {.of_all = 0.01, .at_once = 0.1};
 
 }  // namespace
 
-ProfileSeries::ProfileSeries(const std::filesystem::path& profile, uint64_t interval_ns)
-    : ProfileSnapshots(profile, interval_ns, kShare) {}
+ProfileSeries::ProfileSeries(const std::filesystem::path& profile,
+                             const std::filesystem::path& shown, uint64_t interval_ns)
+    : ProfileSnapshots(profile, shown, interval_ns, kShare) {}
 
 Result<void> ProfileSeries::Open(uint64_t unix_now, int64_t now) {
   return file_.Open((profile() / profile::kSeriesFile).string(), profile::kSeriesFormat,
@@ -42,12 +43,12 @@ std::string ProfileSeries::Close(bool written) {
       fmt::format("{} {}", snapshots_, snapshots_ == 1 ? "snapshot" : "snapshots");
   if (written) {  // without the packet that ends it, it is not complete
     return fmt::format("series:  it ends now, after {}: {} is still being written", snapshots,
-                       DisplayPath(profile()));
+                       DisplayPath(shown()));
   }
   if (auto closed = file_.Close(static_cast<uint64_t>(end_ns_)); !closed)
     return "series: " + closed.error().message;
   std::string text = fmt::format("series:  {}, {:.1f} kB; jprof report series {}", snapshots,
-                                 static_cast<double>(bytes_) / 1e3, DisplayPath(profile()));
+                                 static_cast<double>(bytes_) / 1e3, DisplayPath(shown()));
   if (missed_ != 0) {
     text += fmt::format(
         " ({} were left out: they would have taken more than {:.0f} % of one processor)", missed_,

@@ -10,7 +10,8 @@ namespace jprof::record {
 
 class ProfileSeries : public ProfileSnapshots {
  public:
-  ProfileSeries(const std::filesystem::path& profile, uint64_t interval_ns);
+  ProfileSeries(const std::filesystem::path& profile, const std::filesystem::path& shown,
+                uint64_t interval_ns);
 
  private:
   Result<void> Open(uint64_t unix_now, int64_t now) override;

@@ -67,8 +67,16 @@ uint64_t ViewedFile::Ensure(uint64_t bytes) {
   return std::min({bytes, mapped_, size});  // it may have been cut off
 }
 
-ProfileSnapshots::ProfileSnapshots(fs::path profile, uint64_t interval_ns, SnapshotShare share)
+bool ViewedFile::IsAt(const fs::path& path) const {
+  struct stat own = {}, there = {};
+  return file_ && fstat(file_.get(), &own) == 0 && stat(path.c_str(), &there) == 0 &&
+         own.st_dev == there.st_dev && own.st_ino == there.st_ino;
+}
+
+ProfileSnapshots::ProfileSnapshots(fs::path profile, fs::path shown, uint64_t interval_ns,
+                                   SnapshotShare share)
     : profile_(std::move(profile)),
+      shown_(std::move(shown)),
       interval_ns_(interval_ns),
       share_(share),
       control_(profile_ / profile::kControlFile),
@@ -112,6 +120,8 @@ void ProfileSnapshots::Plan(int64_t now, int64_t cost) {
   due_ns_ += taken * interval;
   pending_ = static_cast<uint64_t>(taken - 1);
 }
+
+bool ProfileSnapshots::IsThere() const { return control_.IsAt(profile_ / profile::kControlFile); }
 
 profile::ProfileMemory ProfileSnapshots::Memory() {
   using profile::kControlHeaderBytes;

@@ -25,6 +25,8 @@ class ViewedFile {
   // Returns how many of the first `bytes` can be read at data() now.
   uint64_t Ensure(uint64_t bytes);
   const char* data() const { return data_; }
+  // Returns whether the path leads to this file.
+  bool IsAt(const std::filesystem::path& path) const;
 
  private:
   Fd file_;
@@ -40,7 +42,9 @@ struct SnapshotShare {
 
 class ProfileSnapshots {
  public:
-  ProfileSnapshots(std::filesystem::path profile, uint64_t interval_ns, SnapshotShare share);
+  // `shown` is the path that the user is told, where the profile will be in the end.
+  ProfileSnapshots(std::filesystem::path profile, std::filesystem::path shown, uint64_t interval_ns,
+                   SnapshotShare share);
   virtual ~ProfileSnapshots() = default;
 
   // Takes a snapshot if one is due.
@@ -65,10 +69,14 @@ class ProfileSnapshots {
   virtual std::string NotRecorded(const std::string& reason) const = 0;
 
   const std::filesystem::path& profile() const { return profile_; }
+  const std::filesystem::path& shown() const { return shown_; }
   uint64_t interval_ns() const { return interval_ns_; }
   profile::SeriesEncoder& encoder() { return encoder_; }
   uint64_t cost_ns() const { return cost_ns_; }   // CPU time of all snapshots
   int64_t start_ns() const { return start_ns_; }  // of the profile, by CLOCK_MONOTONIC
+  // Returns whether the profile is still at its path. Its directory may have been removed, or
+  // replaced by that of another recording.
+  bool IsThere() const;
   // Returns what the files have now. Requires that the header can be read.
   profile::ProfileMemory Memory();
 
@@ -77,7 +85,7 @@ class ProfileSnapshots {
   int64_t Take(bool last);
   void Plan(int64_t now, int64_t cost);
 
-  std::filesystem::path profile_;
+  std::filesystem::path profile_, shown_;
   uint64_t interval_ns_;
   SnapshotShare share_;
   ViewedFile control_, nodes_, extra_;

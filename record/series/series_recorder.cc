@@ -47,8 +47,8 @@ Result<uint64_t> ParseRotate(std::string_view text) {
 }
 
 SeriesRecorder::SeriesRecorder(std::filesystem::path place, const SnapshotOptions& options,
-                               std::string name)
-    : place_(std::move(place)), options_(options), name_(std::move(name)) {}
+                               std::filesystem::path shown)
+    : place_(std::move(place)), options_(options), shown_(std::move(shown)) {}
 
 SeriesRecorder::~SeriesRecorder() = default;
 
@@ -59,12 +59,11 @@ void SeriesRecorder::FindProfiles(int64_t now) {
     const auto [known, is_new] = profiles_.try_emplace(path);
     if (!is_new) continue;
     auto& recorders = known->second;
+    const auto& shown = path == place_ && !shown_.empty() ? shown_ : path;
     if (options_.series_ns != 0)
-      recorders.push_back(std::make_unique<ProfileSeries>(path, options_.series_ns));
-    if (options_.rotate_ns == 0) continue;
-    const bool named = path == place_ && !name_.empty();
-    recorders.push_back(
-        std::make_unique<ProfilePieces>(path, options_, named ? name_ : path.filename().string()));
+      recorders.push_back(std::make_unique<ProfileSeries>(path, shown, options_.series_ns));
+    if (options_.rotate_ns != 0)
+      recorders.push_back(std::make_unique<ProfilePieces>(path, shown, options_));
   }
 }
 

@@ -29,10 +29,10 @@ class ProfileSnapshots;
 class SeriesRecorder {
  public:
   // Records the profiles that programs make at `place`, or in folders in it. Does nothing if no
-  // option asks for it. `name` is what pieces call a profile at `place`; if it is empty, they call
-  // it as its directory is called.
+  // option asks for it. `shown` is the path that users are told of a profile at `place`, where it will
+  // be in the end; if it is empty, it is `place`.
   SeriesRecorder(std::filesystem::path place, const SnapshotOptions& options,
-                 std::string name = "");
+                 std::filesystem::path shown = {});
   ~SeriesRecorder();
 
   // Takes the snapshots that are due.
@@ -48,7 +48,7 @@ class SeriesRecorder {
 
   std::filesystem::path place_;
   SnapshotOptions options_;
-  std::string name_;
+  std::filesystem::path shown_;
   int64_t find_again_ns_ = 0;
   std::map<std::filesystem::path, std::vector<std::unique_ptr<ProfileSnapshots>>> profiles_;
 };

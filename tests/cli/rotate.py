@@ -187,6 +187,16 @@ class Rotate(PhasesTest):
         listed = self.assert_whole("blocked.jprof")
         self.assertGreater(max(piece["end_s"] - piece["begin_s"] for piece in listed), 1.5)
 
+    def test_a_profile_that_is_replaced_gets_no_pieces_of_another_program(self):
+        first, _ = self.start("same.jprof", program=("4000",))
+        self.await_pieces("same.jprof", 1)
+        second, _ = self.start("same.jprof", "--force", program=("3000",))
+        self.assertIn("replaced by another recording", first.communicate()[1])
+        stderr = second.communicate()[1]
+        self.assertEqual(second.returncode, 0, stderr)
+        self.assertNotIn("could not be written", stderr)
+        self.assert_whole("same.jprof")
+
     def test_a_full_disk_leaves_no_half_piece(self):
         try:
             with lab.small_disk("64k") as disk:
@@ -216,9 +226,11 @@ class Rotate(PhasesTest):
             stderr=subprocess.PIPE, text=True))
         time.sleep(1)
         for _ in range(2):  # the second time in place of the first
-            self.jprof("callflow", "--rotate", "1s", "--pid", process.pid, "--duration", "2", "-o",
-                       "attached.jprof", "--force")
+            done = self.jprof("callflow", "--rotate", "1s", "--series", "1s", "--pid", process.pid,
+                              "--duration", "2", "-o", "attached.jprof", "--force")
             self.assert_whole("attached.jprof")
+            self.assertIn("jprof report series attached.jprof\n", done.stderr)
+            self.assertRegex(done.stderr, r"jprof report attached.jprof/pieces/\d+.jprof\n")
         piece = self.info(self.pieces("attached.jprof")[0])["piece"]
         self.assertEqual((piece["number"], piece["of"]), (1, "attached.jprof"))
         script = self.path("two.sh")
