@@ -29,8 +29,8 @@ class ProfileSnapshots;
 class SeriesRecorder {
  public:
   // Records the profiles that programs make at `place`, or in folders in it. Does nothing if no
-  // option asks for it. `shown` is the path that users are told of a profile at `place`, where it will
-  // be in the end; if it is empty, it is `place`.
+  // option asks for it. `shown` is the path that users are told of a profile at `place`, where it
+  // will be in the end; if it is empty, it is `place`.
   SeriesRecorder(std::filesystem::path place, const SnapshotOptions& options,
                  std::filesystem::path shown = {});
   ~SeriesRecorder();
