@@ -99,7 +99,13 @@ void ReadSeries(const profile::Reader& reader, ProfileInfo& info) {
 void ReadPieces(ProfileInfo& info) {
   for (const auto& path : profile::PiecesOf(info.directory)) {
     const auto piece = profile::Reader::Open(path.string());
-    if (!piece) continue;  // it was the oldest, and has been removed
+    if (!piece) {
+      std::error_code failed;  // one that is gone was the oldest
+      if (std::filesystem::exists(path, failed))
+        info.damages.push_back(fmt::format("{}/{}: cannot be read as a profile",
+                                           profile::kPiecesFolder, path.filename().string()));
+      continue;
+    }
     info.pieces.push_back({path.string(), piece->meta().piece});
     info.bytes += BytesOf(path.string(), info.damages);
   }

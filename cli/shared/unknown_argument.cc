@@ -75,6 +75,14 @@ std::string MissingText(const CLI::App& app, const CLI::ParseError& error) {
                      TreeOf(app).FirstExample());
 }
 
+// Returns the message of CLI11, in plain words if an option is given more than once.
+std::string OtherText(const CLI::ParseError& error) {
+  std::string text = error.what();
+  const size_t repeated = text.find(": At Most 1 required");
+  if (repeated != std::string::npos) text = text.substr(0, repeated) + ": give it once";
+  return text;
+}
+
 }  // namespace
 
 int ReportParseError(const CLI::App& app, const CLI::ParseError& error) {
@@ -88,7 +96,7 @@ int ReportParseError(const CLI::App& app, const CLI::ParseError& error) {
   } else if (incomplete) {
     PrintError(MissingText(inner, error));
   } else {
-    PrintError(fmt::format("{}; see `{} --help`", error.what(), FullName(inner)));
+    PrintError(fmt::format("{}; see `{} --help`", OtherText(error), FullName(inner)));
   }
   return 2;
 }

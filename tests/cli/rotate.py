@@ -272,6 +272,16 @@ class Rotate(PhasesTest):
             self.jprof("push", server.url, second)
             self.assertTrue(server.requests)
 
+    def test_a_damaged_piece_is_named(self):
+        self.jprof("callflow", "--rotate", "1s", "-o", "hurt.jprof", "--", *JDK.java(), "Phases",
+                   "10")
+        pieces = self.pieces("hurt.jprof")
+        os.truncate(os.path.join(pieces[0], "control"), 100)
+        info = self.info("hurt.jprof")
+        self.assertEqual(info["damages"],
+                         ["pieces/000001.jprof: cannot be read as a profile"])
+        self.assertEqual(len(info.get("pieces", [])), len(pieces) - 1)
+
     def test_a_trace_keeps_its_last_files(self):
         done = self.jprof("trace", "--mode", "continuous", "--rotate", "1", "--keep", "2", "-o",
                           "trace.jprof", "--", *JDK.java(), "Phases", "2000")
@@ -296,6 +306,7 @@ class Rotate(PhasesTest):
                 (["calltree", "--rotate", "1m", "--keep", "10001"], "--keep"),
                 (["calltree", "--rotate", "1m", "--keep", ""], "--keep"),
                 (["calltree", "--keep", "3"], "--rotate"),
+                (["calltree", "--rotate", "1m", "--rotate", "2m"], "--rotate: give it once; see"),
                 (["calltree", "--sample", "--rotate", "1m"], "--rotate is not for --sample"),
                 (["trace", "--rotate", "1m"], "--mode continuous"),
                 (["trace", "--mode", "wrap", "--rotate", "1m"], "--mode continuous"),
