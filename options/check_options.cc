@@ -149,6 +149,10 @@ Checked CheckLabels(const AgentOptions& o) {
 Checked CheckRotation(const AgentOptions& o) {
   if (o.rotate == 0 && o.keep == 0) return {};
   if (o.rotate == 0) return Needs(*FindOption("KEEP"), {"ROTATE"});
+  if (!o.slow.empty())
+    return Wrong(*FindOption("ROTATE"),
+                 "a trace that is kept for slow calls, by SLOW (--slow), has no files that follow "
+                 "each other; remove one of the two");
   if (o.mode != Mode::kTrace || o.trace_mode != TraceMode::kContinuous)
     return Needs(*FindOption("ROTATE"), {"TRACE_MODE"},
                  "only a continuous trace has several files (TRACE_MODE=continuous, --mode "

@@ -193,7 +193,10 @@ class SlowWriter {
                     call.virtual_thread != 0 ? fmt::format(" {}", call.virtual_thread) : "",
                     Counted(tree.events, "event", "events"));
     if (tree.missing != 0) after += fmt::format(", {} are missing", tree.missing);
-    if (!tree.is_kept()) after += ": not kept, no space";
+    if ((call.flags & profile::kSlowNotKept) != 0)
+      after += ": not kept, no space";
+    else if (!tree.is_kept())
+      after += ": its events cannot be read";
     WriteRow(row, MethodOf(call.method), TypeOf(call.method), fmt::format("#{} ", number_), after);
   }
 

@@ -42,8 +42,8 @@ Result<void> LimitMemory(options::AgentOptions& options, const Memory& memory, b
   const bool trace = options.mode == options::Mode::kTrace;
   if (trace && memory.holds_files && options.trace_mode == options::TraceMode::kContinuous) {
     return WrongUse(
-        "--mode continuous has no limit and --out is in memory (tmpfs); choose a directory on a "
-        "disk with -o, or add --force");
+        "--mode continuous has no limit in bytes and --out is in memory (tmpfs); choose a "
+        "directory on a disk with -o, or add --force");
   }
   const uint64_t cap = trace ? options.trace_memory : options.tree_memory;
   const uint64_t most = memory.available / kShare;

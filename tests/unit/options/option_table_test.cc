@@ -221,6 +221,10 @@ constexpr Conflict kConflicts[] = {
     {"trace,slow=a.B.c:1h", "SLOW: '1h' is not a time from 1us to 3600s, such as 500us, 10ms or 2s",
      nullptr},
     {"trace,slow_memory=1M", "SLOW_MEMORY needs SLOW", nullptr},
+    {"trace,slow=a.B.c:10ms,rotate=1s",
+     "ROTATE: a trace that is kept for slow calls, by SLOW (--slow), has no files that follow each "
+     "other; remove one of the two",
+     nullptr},
     {"calltree,label_from=named",
      "LABEL_FROM: 'named' has no class: name a method with its class, as com.acme.Shop.handle",
      nullptr},

@@ -138,6 +138,12 @@ TEST_F(SlowTest, SaysWhatIsMissing) {
   EXPECT_EQ(OfKind(none, "call")[0]["events"], 0);
   EXPECT_EQ(OfKind(none, "call")[0]["wall_ns"], 30'000'000);
   EXPECT_TRUE(OfKind(none, "context").empty());
+  EXPECT_NE(Unwrapped(Report(demo).text).find("worker, 0 events: not kept, no space"),
+            std::string::npos);
+  demo.slow_calls[0].flags = 0;
+  demo.slow_calls[0].first_event = demo.slow_calls[0].last_event = 1000;
+  EXPECT_NE(Unwrapped(Report(demo).text).find("worker, 0 events: its events cannot be read"),
+            std::string::npos);
 }
 
 TEST_F(SlowTest, LeavesOutDamagedRecords) {
