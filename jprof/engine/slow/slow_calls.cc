@@ -1,6 +1,7 @@
 #include "jprof/engine/slow/slow_calls.h"
 
 #include <algorithm>
+#include <atomic>
 #include <span>
 
 #include "common/mapped_memory.h"
@@ -159,7 +160,7 @@ void SlowCalls::Keep(Thread& thread, const OpenCall& call, SlowCall ended) {
   if (!kept || record == nullptr) AddTo(header.slow_not_kept);
   if (record == nullptr) return;
   *record = ended;
-  __atomic_store_n(&record->kind, profile::SlowKind::kCall, __ATOMIC_RELEASE);
+  std::atomic_ref(record->kind).store(profile::SlowKind::kCall, std::memory_order_release);
 }
 
 // Keeps the blocks from the one before that of the entry to the current one.
@@ -182,7 +183,7 @@ SlowCounts* SlowCalls::CountsOf(Thread& thread, OpenCalls& open, profile::Method
   if (counts == nullptr) return nullptr;
   counts->thread = writer_.IndexOf(thread.timeline.record);
   counts->item = item;
-  __atomic_store_n(&counts->kind, profile::SlowKind::kCounts, __ATOMIC_RELEASE);
+  std::atomic_ref(counts->kind).store(profile::SlowKind::kCounts, std::memory_order_release);
   return counts;
 }
 
