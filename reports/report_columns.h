@@ -148,7 +148,8 @@ inline constexpr ColumnHelp kSlowColumns[] = {
     {"CALLS", "calls in this context inside the slow call; of missing events their number"},
     {"NAME",
      "`#1` the slow call: when it began, on which thread, and how many events it has; `before`: "
-     "the calls that began last before it, the latest one last; then the tree of what it called"},
+     "the calls that began last before it, and those that still run, the latest one last; then the "
+     "tree of what it called"},
 };
 
 inline constexpr ColumnHelp kLogGenColumns[] = {
