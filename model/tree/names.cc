@@ -93,8 +93,9 @@ std::string_view Names::Of(profile::MethodId method) {
   const bool named =
       !parts.name.empty() || parts.flags & (profile::kMethodClass | profile::kMethodLabel);
   if (index >= texts_.size() || !named) {
-    unknown_ = fmt::format("(unknown method {})", index);
-    return unknown_;
+    std::string& text = unknown_[index];
+    if (text.empty()) text = fmt::format("(unknown method {})", index);
+    return text;
   }
   return texts_[index] = Made(parts);
 }

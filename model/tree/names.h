@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "common/frame_kind.h"
@@ -61,7 +62,7 @@ class Names {
   std::array<std::vector<std::string>, 3> converted_;  // by NameForm
   std::vector<profile::MethodId> canonical_;           // empty if there are no native frames
   std::vector<bool> unnamed_;                          // likewise
-  std::string unknown_;
+  std::unordered_map<uint32_t, std::string> unknown_;  // by index
 };
 
 // Returns a record's type letter as calibration keys have it: lower case if static, O for overflow.

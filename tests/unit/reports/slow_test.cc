@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/sums/slow_trees.h"
+#include "model/tree/names.h"
 #include "profile/read/reader_trace.h"
 #include "tests/unit/reports/slow_profile.h"
 #include "tests/unit/temporary_directory.h"
@@ -89,6 +90,17 @@ TEST_F(SlowTest, SaysWhatWasAskedAndCounted) {
                       "events"),
             std::string::npos)
       << text;
+}
+
+// A name must not change while others are asked for, also of methods that a damaged profile lacks.
+TEST_F(SlowTest, NamesOfUnknownMethodsStay) {
+  auto reader = profile::Reader::Open(Written(DemoSlow()).string());
+  ASSERT_TRUE(reader);
+  model::Names names(*reader);
+  const std::string_view first = names.Of(profile::MethodId{900'001});
+  const std::string_view second = names.In(model::NameForm::kShort, profile::MethodId{900'002});
+  EXPECT_EQ(first, "(unknown method 900001)");
+  EXPECT_EQ(second, "(unknown method 900002)");
 }
 
 // Of a trace that keeps slow calls only marked blocks are read, and what is between is a gap.
