@@ -3,7 +3,9 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 namespace jprof {
 
@@ -26,6 +28,20 @@ T* MapArray(size_t count) {
 template <class T>
 void UnmapArray(T* array, size_t count) {
   if (array != nullptr) munmap(array, count * sizeof(T));
+}
+
+// Doubles the capacity of an array of MapArray, or allocates `first` elements if it is null. Copies
+// the first `used` elements. Returns false, and changes nothing, if there is no memory.
+template <class T>
+bool GrowArray(T*& array, uint32_t used, uint32_t& capacity, uint32_t first) {
+  const uint32_t larger = std::max(first, capacity * 2);
+  T* const grown = MapArray<T>(larger);
+  if (grown == nullptr) return false;
+  std::copy_n(array, used, grown);
+  UnmapArray(array, capacity);
+  array = grown;
+  capacity = larger;
+  return true;
 }
 
 }  // namespace jprof

@@ -18,6 +18,12 @@ std::vector<control::Field> GateStatus(const options::AgentOptions& options,
 
 }  // namespace
 
+Result<int> FolderOf(engine::Session& session) {
+  const int folder = session.writer().directory_fd();
+  if (folder < 0) return Fail("the program has closed the descriptor of the profile's folder");
+  return folder;
+}
+
 Control::Handlers GateCommands(const options::AgentOptions& options, engine::Session& session,
                                const std::string& out) {
   Control::Handlers handlers;
@@ -29,11 +35,7 @@ Control::Handlers GateCommands(const options::AgentOptions& options, engine::Ses
     session.gate().Stop();
     return "stopped";
   };
-  handlers.flush = [&session]() -> Result<int> {
-    const int folder = session.writer().directory_fd();
-    if (folder < 0) return Fail("the program has closed the descriptor of the profile's folder");
-    return folder;
-  };
+  handlers.flush = [&session] { return FolderOf(session); };
   handlers.status = [&options, &session, out] { return GateStatus(options, session, out); };
   return handlers;
 }

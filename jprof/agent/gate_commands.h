@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "common/result.h"
 #include "jprof/agent/control.h"
 #include "jprof/engine/session.h"
 #include "options/agent_options.h"
@@ -13,5 +14,8 @@ namespace jprof::agent {
 // the handlers.
 Control::Handlers GateCommands(const options::AgentOptions& options, engine::Session& session,
                                const std::string& out);
+
+// Returns the descriptor of the profile's folder. Fails if the program has closed it.
+Result<int> FolderOf(engine::Session& session);
 
 }  // namespace jprof::agent

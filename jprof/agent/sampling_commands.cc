@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/errno_text.h"
+#include "jprof/agent/gate_commands.h"
 
 namespace jprof::agent {
 namespace {
@@ -67,9 +68,7 @@ Control::Handlers SamplingCommands(const options::AgentOptions& options, Samplin
   handlers.reset = [&sampling] { return Reply(sampling.Reset(), "all samples were discarded"); };
   handlers.flush = [&sampling, &session]() -> Result<int> {
     sampling.LookAround();
-    const int folder = session.writer().directory_fd();
-    if (folder < 0) return Fail("the program has closed the descriptor of the profile's folder");
-    return folder;
+    return FolderOf(session);
   };
   handlers.status = [&options, &sampling, &session, out] {
     return Status(options, sampling, session, out);

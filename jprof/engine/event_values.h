@@ -2,10 +2,8 @@
 // calibration. These functions are inlined into the fast path.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 
 #include "common/frame_kind.h"
 #include "jprof/engine/recording.h"
@@ -98,16 +96,6 @@ inline void AttributeCounters(Thread* thread, profile::Node* node) {
         extra[Recording::kClock ? i : i - 1] += delta;
       }
     }
-  }
-}
-
-// Makes the early read the beginning of what is attributed next. Call it after AttributeCounters,
-// if the event attributes again.
-template <class Recording>
-inline void BeginCountsAgain(Thread* thread) {
-  if constexpr (kCounts<Recording>) {
-    std::copy(std::begin(thread->counting.early), std::end(thread->counting.early),
-              std::begin(thread->counting.late));
   }
 }
 

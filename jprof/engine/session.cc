@@ -18,12 +18,12 @@ Result<void> Session::Start(SessionOptions options, MethodSource* source) {
     return Fail("cannot set up the method table in {}: no memory or a full disk",
                 options_.files.directory);
   }
-  if (options_.files.distributions && !(methods_.SetWatch(options_.watch) && watched_.Open()))
+  if (!methods_.SetWatch(options_.watch) || !methods_.SetGates(options_.gates))
+    return Fail(
+        "no memory for the methods of --distribution, --slow or --within; raise the limit of "
+        "address space");
+  if (options_.files.distributions && !watched_.Open())
     return Fail("no memory for the distributions of calls; raise the limit of address space");
-  if (!methods_.SetGates(options_.gates))
-    return Fail("no memory for the methods of --within; raise the limit of address space");
-  if (options_.files.slow_calls && !methods_.SetWatch(options_.watch))
-    return Fail("no memory for the methods of slow calls; raise the limit of address space");
   clock_ = MeasureClock();
   // With counters, every event has a late read.
   timing_ = TimingOf(clock_, options_.counters.empty() ? options_.timed_event_period : 1);

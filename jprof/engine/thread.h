@@ -3,11 +3,13 @@
 // `attention`. The fields that the fast path accesses come first, in two cache lines.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <boost/intrusive/list.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 #include "profile/files/layout.h"
 #include "ptm/event_group.h"
@@ -118,6 +120,9 @@ struct Counting {
   ptm::EventGroup group;
   int64_t early[ptm::kMaxEvents] = {};
   int64_t late[ptm::kMaxEvents] = {};
+
+  // Makes the beginning of the current event that of the next difference.
+  void BeginAgain() { std::copy(std::begin(early), std::end(early), std::begin(late)); }
 };
 
 // Records for calibration: the next one, and the end of the run of records.

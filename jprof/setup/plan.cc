@@ -62,24 +62,17 @@ engine::MethodTable::Watch WatchOf(const options::Filter& filter) {
 // Makes the trace keep what SLOW asks for. Requires that its items can be parsed.
 void KeepSlowCalls(const options::AgentOptions& options, engine::SessionOptions& session) {
   if (options.slow.empty()) return;
-  std::vector<options::Filter> filters;
+  options::Filter watched;  // with one item for each of SLOW
   for (const std::string& text : options.slow) {
     auto methods = options::ParseSlowMethods(text);
     if (!methods) continue;
     session.slow_ns.push_back(methods->ns);
-    filters.push_back(std::move(methods->filter));
+    watched.items.push_back(std::move(methods->filter.items.front()));
   }
   session.files.slow_calls = true;
   session.slow_memory = options.slow_memory;
   session.trace_keep = engine::TraceKeep::kWrap;
-  session.watch = [filters = std::move(filters)](std::string_view class_name,
-                                                 std::string_view name) {
-    uint64_t items = 0;
-    for (size_t i = 0; i < filters.size(); ++i) {
-      if (filters[i].AcceptsMethod(class_name, name)) items |= uint64_t{1} << i;
-    }
-    return items;
-  };
+  session.watch = WatchOf(watched);
 }
 
 Source SourceOf(const options::AgentOptions& options) {

@@ -106,6 +106,14 @@ engine::LabelFunction OfKind(const setup::Plan& plan, bool train,
   return plan.source == setup::Source::kProbe ? choose(plan.kind, train) : nullptr;
 }
 
+// Calls use(text) with the text of a string. Does nothing if there is no memory.
+void WithText(JNIEnv* jni, jstring text, engine::LabelFunction use) {
+  const char* const bytes = jni->GetStringUTFChars(text, nullptr);
+  if (bytes == nullptr) return jni->ExceptionClear();
+  use(bytes);
+  jni->ReleaseStringUTFChars(text, bytes);
+}
+
 void Execute(const std::function<void()>& command) {
   if (command) command();
 }
@@ -145,10 +153,7 @@ void LabelNatives::End(JNIEnv* jni) {
 void LabelNatives::Set(JNIEnv* jni, jstring text) const {
   if (set_ == nullptr) return;
   if (text == nullptr) return set_({});
-  const char* const bytes = jni->GetStringUTFChars(text, nullptr);
-  if (bytes == nullptr) return jni->ExceptionClear();
-  set_(bytes);
-  jni->ReleaseStringUTFChars(text, bytes);
+  WithText(jni, text, set_);
 }
 
 void LabelNatives::Start() const { Execute(commands_.start); }
@@ -159,11 +164,7 @@ void LabelNatives::Mark(std::string_view text) const {
 }
 
 void LabelNatives::Mark(JNIEnv* jni, jstring text) const {
-  if (mark_ == nullptr || text == nullptr) return;
-  const char* const bytes = jni->GetStringUTFChars(text, nullptr);
-  if (bytes == nullptr) return jni->ExceptionClear();
-  Mark(bytes);
-  jni->ReleaseStringUTFChars(text, bytes);
+  if (mark_ != nullptr && text != nullptr) WithText(jni, text, mark_);
 }
 
 void JNICALL LabelNatives::OnClassPrepare(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jclass prepared) {

@@ -50,7 +50,7 @@ void DropInterval(Thread& thread) {
 }
 
 void DropIntervalAt(Thread& thread, int64_t* now) {
-  std::ranges::copy(thread.counting.early, thread.counting.late);
+  thread.counting.BeginAgain();
   if (!thread.session->options().clock) return;
   if (__atomic_load_n(thread.page_lock, __ATOMIC_RELAXED) != thread.page_seen) {
     *now = thread.clock.Restart();

@@ -42,7 +42,7 @@ void SwitchTimeline(Thread& thread, const Event& event, int64_t* now) {
       thread.last = *now;
     }
     internal::AttributeCounters<Recording>(&thread, node);
-    internal::BeginCountsAgain<Recording>(&thread);
+    if constexpr (internal::kCounts<Recording>) thread.counting.BeginAgain();
   }
   thread.session->timelines().Switch(thread, event.continuation, event.vm_thread);
 }

@@ -21,14 +21,7 @@ constexpr uint64_t kNeverAbove = ~uint64_t{0};
 constexpr double kNanosOfSecond = 1e9;
 
 bool GrowOpenCalls(OpenCalls& open) {
-  const uint32_t capacity = std::max(kFirstOpenCalls, open.capacity * 2);
-  auto* const calls = MapArray<OpenCall>(capacity);
-  if (calls == nullptr) return false;
-  std::copy_n(open.calls, open.depth, calls);
-  UnmapArray(open.calls, open.capacity);
-  open.calls = calls;
-  open.capacity = capacity;
-  return true;
+  return GrowArray(open.calls, open.depth, open.capacity, kFirstOpenCalls);
 }
 
 // Returns the open calls of the current timeline, or null if there is no memory.

@@ -30,14 +30,8 @@ Progress OfThread(const Thread& thread) {
 }
 
 bool GrowWatchedCalls(Timeline& timeline) {
-  const uint32_t capacity = std::max(kFirstWatchedCalls, timeline.watched_capacity * 2);
-  auto* const calls = MapArray<WatchedCall>(capacity);
-  if (calls == nullptr) return false;
-  std::copy_n(timeline.watched, timeline.watched_depth, calls);
-  UnmapArray(timeline.watched, timeline.watched_capacity);
-  timeline.watched = calls;
-  timeline.watched_capacity = capacity;
-  return true;
+  return GrowArray(timeline.watched, timeline.watched_depth, timeline.watched_capacity,
+                   kFirstWatchedCalls);
 }
 
 // Counts one call. The number of calls is last: the sums of a process that is killed meanwhile
