@@ -330,12 +330,16 @@ def counters(lab):
         counts = thread["counts"]
         print(thread)
         failures = []
-        if not 64 << 8 <= counts["page-faults"] < 1.2 * (64 << 8):
+        # Python itself has some thousands.
+        if not 64 << 8 <= counts["page-faults"] < 1.5 * (64 << 8):
             failures.append(f"{counts['page-faults']} page faults")
         # After a dispatch that was not seen, it is not known whose the counts are.
-        if not -5 <= counts["context-switches"] - thread["dispatches"] <= 0:
+        unseen = thread["dispatches"] - counts["context-switches"]
+        if not 0 <= unseen <= 5 + 0.1 * thread["dispatches"]:
             failures.append(f"{counts['context-switches']} context switches")
-        if not 0.98 < counts["task-clock"] / (thread["ran_ns"] + thread["interrupts_ns"]) < 1.02:
+        # The clock of the task runs for some us more at each dispatch, while the kernel switches.
+        ran, switches = thread["ran_ns"] + thread["interrupts_ns"], thread["dispatches"] * 50e3
+        if not 0.98 * ran < counts["task-clock"] < 1.02 * ran + switches:
             failures.append(f"{counts['task-clock']} ns of task-clock")
         for options, said in ((["-e", "a,b"], "a"), (["-e", "time"], "without being requested"),
                               (["-e", "page-faults,minor-faults,major-faults,task-clock,cpu-clock"],

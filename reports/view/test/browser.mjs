@@ -8,12 +8,11 @@ import assert from "node:assert/strict";
 import { openPage } from "./chromium.mjs";
 import { usePage } from "./person.mjs";
 
-await usePage(async ({ browser, file, url, page, option, rest, check, shot, text, waitForHash,
-                       painted }) => {
-  const isShown = (selector) => page.locator(selector).isVisible();
+await usePage(async ({ browser, file, url, page, option, rest, check, shot, text, isShown,
+                       rowCount, settled, waitForHash, painted }) => {
   const setField = async (selector, value) => {
     await page.fill(selector, value);
-    await page.waitForTimeout(300);
+    await settled();
   };
   let [hottest, hottestShown] = ["", ""];   // in the data, on the page
 
@@ -35,7 +34,7 @@ await usePage(async ({ browser, file, url, page, option, rest, check, shot, text
   await check("search finds the hottest method and its share", async () => {
     await page.keyboard.press("/");
     await page.keyboard.type(pattern);
-    await page.waitForTimeout(400);
+    await settled();
     assert.match(await text("#matches"), /^[\d.]+ % in [\d,]+ methods?, [\d,]+ contexts/);
     await shot("02-search");
     await setField("#search", "(");
@@ -60,7 +59,7 @@ await usePage(async ({ browser, file, url, page, option, rest, check, shot, text
     for (const key of keys) {
       await page.keyboard.press(key);
     }
-    await page.waitForTimeout(250);
+    await settled();
     assert.match(await text("#panel-flame .details"), /cumulative/);
   });
 
@@ -88,10 +87,11 @@ await usePage(async ({ browser, file, url, page, option, rest, check, shot, text
     await page.waitForSelector("#panel-tree .trow");
     await page.click("text=Expand hot path");
     await shot("07-tree");
-    const rows = () => page.getAttribute("#panel-tree .table", "aria-rowcount").then(Number);
+    const rows = () => rowCount("#panel-tree .table");
     const before = await rows();
     await page.locator("#panel-tree .thead button").first().click();
     await page.click('#panel-tree .thead button[data-key="name"]');
+    await settled();
     assert.equal(await page.locator('#panel-tree [aria-sort="ascending"]').count(), 1);
     await page.click('#panel-tree .thead button[data-key="share"]');
     await page.focus("#panel-tree .table");
@@ -101,7 +101,7 @@ await usePage(async ({ browser, file, url, page, option, rest, check, shot, text
     await page.keyboard.press("*");
     assert.ok(await rows() >= before, "* opens all");
     await page.keyboard.press("End");
-    await page.waitForTimeout(200);
+    await settled();
     assert.equal(await page.locator('#panel-tree [aria-selected="true"]').count(), 1);
     await page.keyboard.press("Home");
     await page.keyboard.press("c");
@@ -149,7 +149,7 @@ await usePage(async ({ browser, file, url, page, option, rest, check, shot, text
 
   await check("collapse by the menu, hide by a pattern, undo", async () => {
     await page.click("#tab-methods");
-    const rows = () => page.getAttribute("#panel-methods .table", "aria-rowcount").then(Number);
+    const rows = () => rowCount("#panel-methods .table");
     const total = async () => (await text("#total")).replace(/contexts.*/, "");
     const [before, whole] = [await rows(), await total()];
     await page.locator("#panel-methods .trow").first().click({ button: "right" });
@@ -264,14 +264,14 @@ await usePage(async ({ browser, file, url, page, option, rest, check, shot, text
   if (hasTime) {
     await check("time: calls of each thread, zoom, selection", async () => {
       await page.click("#tab-time");
-      await page.waitForTimeout(250);
+      await settled();
       assert.ok(await painted("time") > 1000, "no call is drawn");
       assert.match(await text("#panel-time .lead"), /time/i);
       await shot("18-time");
       const box = await page.locator("#panel-time canvas").boundingBox();
       await page.mouse.move(box.x + box.width / 2, box.y + 50);
       for (let i = 0; i < 6; ++i) await page.mouse.wheel(0, -120);
-      await page.waitForTimeout(250);
+      await settled();
       assert.ok(await painted("time") > 1000, "no call is drawn after zooming in");
       let found = false;
       for (let y = 30; y < 160 && !found; y += 18) {

@@ -6,7 +6,8 @@
 import assert from "node:assert/strict";
 import { usePage } from "./person.mjs";
 
-await usePage(async ({ page, check, shot, text, waitForHash, painted }) => {
+await usePage(async ({ page, check, shot, text, rowCount, settled, waitForHash,
+                       painted }) => {
   const canvas = page.locator("#panel-treemap canvas");
   const crumbs = () => page.locator("#panel-treemap .crumbs button").count();
   const middle = async () => {
@@ -25,7 +26,7 @@ await usePage(async ({ page, check, shot, text, waitForHash, painted }) => {
 
   await check("a click descends, hovering describes, Escape and the path lead back", async () => {
     await page.mouse.move(...await middle());
-    await page.waitForTimeout(100);
+    await settled();
     assert.match(await text("#panel-treemap .details"), /shallow.*retained.*objects/s);
     await shot("h02-hover");
     await page.mouse.click(...await middle());
@@ -51,7 +52,7 @@ await usePage(async ({ page, check, shot, text, waitForHash, painted }) => {
     await page.waitForSelector("#panel-tree .trow");
     await page.click("text=Expand hot path");
     await shot("h05-dominators");
-    const rows = () => page.getAttribute("#panel-tree .table", "aria-rowcount").then(Number);
+    const rows = () => rowCount("#panel-tree .table");
     await page.focus("#panel-tree .table");
     await page.keyboard.press("Home");
     await page.keyboard.press("ArrowLeft");

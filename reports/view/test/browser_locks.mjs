@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { usePage } from "./person.mjs";
 
-await usePage(async ({ page, check, shot, text, waitForHash }) => {
+await usePage(async ({ page, check, shot, text, settled, waitForHash }) => {
   const [locks, pairs] = ["Locks", "Who waits for whom"].map((name) =>
     page.locator(`#panel-locks .table[aria-label="${name}"]`));
 
@@ -14,6 +14,7 @@ await usePage(async ({ page, check, shot, text, waitForHash }) => {
     await page.waitForSelector("#panel-locks .trow");
     assert.equal(await page.getAttribute("#tab-locks", "aria-selected"), "true");
     await shot("l01-locks");
+    await settled();
     const slow = await locks.locator(".trow .number:nth-child(4)").allInnerTexts();
     const values = slow.map((one) => Number(one.replaceAll(",", "")));
     assert.deepEqual(values, values.toSorted((a, b) => b - a));
@@ -22,7 +23,10 @@ await usePage(async ({ page, check, shot, text, waitForHash }) => {
   });
 
   await check("who waits for whom, of one lock and of all", async () => {
-    const rows = () => pairs.getAttribute("aria-rowcount").then(Number);
+    const rows = async () => {
+      await settled();
+      return Number(await pairs.getAttribute("aria-rowcount"));
+    };
     const all = await rows();
     assert.ok(all > 1, "nobody waited");
     await locks.locator(".trow").first().click();

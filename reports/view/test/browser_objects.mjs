@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { usePage } from "./person.mjs";
 
-await usePage(async ({ page, check, shot, text, waitForHash }) => {
+await usePage(async ({ page, check, shot, text, settled, waitForHash }) => {
   await check("first screen: bytes and objects, a flame graph of bytes", async () => {
     await shot("o01-flame");
     assert.match(await text("#total"), /bytes.*objects/s);
@@ -24,6 +24,7 @@ await usePage(async ({ page, check, shot, text, waitForHash }) => {
     await shot("o02-classes");
     await page.click('#panel-classes .thead button[data-key="of.objects"]');
     await page.selectOption("#names", "jvm");
+    await settled();
     const names = await page.locator("#panel-classes .trow .name").allInnerTexts();
     assert.ok(names.some((name) => /^(BYTE|CHAR|INT|LONG)\[\]$/.test(name)), names.join(" "));
     await page.selectOption("#names", "full");

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { usePage } from "./person.mjs";
 
-await usePage(async ({ page, check, shot, text, waitForHash, painted }) => {
+await usePage(async ({ page, check, shot, text, settled, waitForHash, painted }) => {
   const canvas = page.locator("#panel-timeline canvas").first();
   const table = page.locator('#panel-timeline .table[aria-label="Groups of stretches"]');
   const field = page.locator("[data-field=only]");
@@ -18,7 +18,7 @@ await usePage(async ({ page, check, shot, text, waitForHash, painted }) => {
     .match(/^[\d,]+/)[0]);
   const fill = async (value) => {
     await field.fill(value);
-    await page.waitForTimeout(400);
+    await settled();
   };
   const countOf = async (name) => number(await table.locator(`.trow:has(.name[title^="${name}"])`)
     .locator(".number").nth(4).innerText());
@@ -115,7 +115,7 @@ await usePage(async ({ page, check, shot, text, waitForHash, painted }) => {
     await choose("by", "contexts");
     const most = await table.locator(".trow").first().locator(".number").nth(4).innerText();
     await table.locator(".trow").first().click();
-    await page.waitForTimeout(300);
+    await settled();
     assert.equal(await selected(), all - number(most));
     await choose("a click", "only");
     for (const by of ["processors", "wakers", "threads"]) await choose("by", by);
@@ -142,7 +142,7 @@ await usePage(async ({ page, check, shot, text, waitForHash, painted }) => {
     assert.equal(minus, a - and);
     await shot("t07-sets");
     await page.click('[title="Remove zero"]');
-    await page.waitForTimeout(300);
+    await settled();
     assert.match(await text("#panel-timeline .problem"), /zero/);
     await fill("");
     await page.click('[title="Remove long"]');
@@ -160,7 +160,7 @@ await usePage(async ({ page, check, shot, text, waitForHash, painted }) => {
     await fill("");
     await choose("by", "scatter plot");
     await choose("up", "part");
-    await page.waitForTimeout(300);
+    await settled();
     assert.match(await text("#panel-timeline .lower .lead"), /Pearson's r = -?[\d.]+ over [\d,]+/);
     await shot("t08-scatter");
     const plot = page.locator("#panel-timeline .plot canvas");
@@ -169,7 +169,7 @@ await usePage(async ({ page, check, shot, text, waitForHash, painted }) => {
     await page.mouse.down();
     await page.mouse.move(box.x + box.width / 2, box.y + box.height - 50, { steps: 3 });
     await page.mouse.up();
-    await page.waitForTimeout(400);
+    await settled();
     assert.match(await field.inputValue(), /duration >= .*part <= /);
     assert.ok(await selected() < all);
     await shot("t09-scatter-selection");
@@ -181,7 +181,7 @@ await usePage(async ({ page, check, shot, text, waitForHash, painted }) => {
     const others = page.locator("#panel-timeline >> text=all programs");
     if (await others.count() > 0) {
       await others.click();
-      await page.waitForTimeout(300);
+      await settled();
       assert.ok(await selected() > all);
       await others.click();
     }

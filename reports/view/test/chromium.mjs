@@ -20,9 +20,45 @@ export async function launch() {
   return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
 }
 
+const PATIENCE_MS = 120000;  // the test's machine may be busy
+
+/** Runs in the page before its own code. Has the number of timers and frames that the page has
+ * requested and that have not run yet, as `pendingWork()`. */
+function countPendingWork() {
+  const pending = new Set();
+  const count = (requestName, cancelName) => {
+    const [request, cancel] = [window[requestName], window[cancelName]];
+    window[requestName] = (action, ...more) => {
+      const key = { of: requestName };
+      key.id = request((...values) => {
+        pending.delete(key);
+        action(...values);
+      }, ...more);
+      pending.add(key);
+      return key.id;
+    };
+    window[cancelName] = (id) => {
+      for (const key of pending) if (key.id === id && key.of === requestName) pending.delete(key);
+      cancel(id);
+    };
+  };
+  count("setTimeout", "clearTimeout");
+  count("requestAnimationFrame", "cancelAnimationFrame");
+  window.pendingWork = () => pending.size;
+}
+
+/** Waits until the page shows what follows from all that was done to it: until it has drawn a frame
+ * and has no timer and no frame left that it has requested. */
+export async function settle(page) {
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => done())));
+  await page.waitForFunction(() => window.pendingWork() === 0);
+}
+
 /** A page that records what must not happen: errors, and requests to anything but files. */
 export async function openPage(browser, file, hash = "", options = {}) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+  context.setDefaultTimeout(PATIENCE_MS);
+  await context.addInitScript(countPendingWork);
   const page = await context.newPage();
   const faults = [];
   page.on("pageerror", (error) => faults.push(`page error: ${error.message}`));
@@ -33,8 +69,7 @@ export async function openPage(browser, file, hash = "", options = {}) {
     if (!request.url().startsWith("file://")) faults.push(`request: ${request.url()}`);
   });
   const url = pathToFileURL(resolve(file)).href;
-  await page.goto(url + hash, { timeout: 120000 });
-  await page.waitForFunction(() => performance.getEntriesByName("jprof:first-frame").length > 0,
-                             undefined, { timeout: 120000 });  // the test's machine may be busy
+  await page.goto(url + hash);
+  await page.waitForFunction(() => performance.getEntriesByName("jprof:first-frame").length > 0);
   return { page, faults, url, context };
 }

@@ -5,7 +5,7 @@
 // Exit status 1: the page reported an error, opened a dialog or requested something other than a
 // file, or the element has no such text. 77: there is no Chromium.
 import assert from "node:assert/strict";
-import { launch, openPage } from "./chromium.mjs";
+import { launch, openPage, settle } from "./chromium.mjs";
 
 const [file, id, text] = process.argv.slice(2);
 const browser = await launch();
@@ -16,7 +16,7 @@ try {
   assert.ok((await page.locator(`#${id}`).innerText()).includes(text),
             `#${id}: ${await page.locator(`#${id}`).innerText()}`);
   for (const tab of ["2", "3", "4", "5", "6", "1"]) await page.keyboard.press(tab);
-  await page.waitForTimeout(300);
+  await settle(page);
   assert.deepEqual(faults, []);
 } finally {
   await browser.close();
