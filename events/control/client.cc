@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <set>
 
 #include "common/fd.h"
 #include "common/procfs.h"
@@ -89,24 +90,35 @@ Result<uint64_t> Accepted(std::string_view line) {
   return Fail("the reply of the program is not complete");
 }
 
+// Returns the directories of all sockets with our name that the process (0: this one) can see.
+// While other programs open and close sockets, the kernel may list one twice, or leave one out in
+// one reading; hence there are two readings, and a set.
+std::set<std::string> SocketDirectories(uint32_t pid) {
+  const std::string process = procfs::Directory(pid);
+  const bool shares_files = pid == 0 || procfs::SharesFiles(pid);
+  std::set<std::string> directories;
+  for (int reading = 0; reading < 2; ++reading) {
+    const std::string text = procfs::ReadSmallFile(process + "/net/unix");
+    for (std::string_view rest = text; !rest.empty();) {
+      const std::string_view line = TakeLine(rest);
+      const size_t path = line.find('/');
+      if (path == line.npos || !line.ends_with(kSocket)) continue;
+      const std::string_view directory = line.substr(path, line.size() - path - kSocket.size());
+      directories.insert((shares_files ? "" : process + "/root") + std::string(directory));
+    }
+  }
+  return directories;
+}
+
 }  // namespace
 
 std::vector<LiveTrace> LiveTraces(uint32_t pid) {
   std::vector<LiveTrace> traces;
-  const std::string own = procfs::Directory(procfs::kSelf);
-  const std::string text =
-      procfs::ReadSmallFile((pid == 0 ? own : procfs::Directory(pid)) + "/net/unix");
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::string_view line = TakeLine(rest);
-    const size_t path = line.find('/');
-    if (path == line.npos || !line.ends_with(kSocket)) continue;
-    std::string directory(line.substr(path, line.size() - path - kSocket.size()));
-    if (pid != 0 && !procfs::SharesFiles(pid))
-      directory = procfs::Directory(pid) + "/root" + directory;
-    if (const Fd connection = Connect(directory, 1)) {
-      const uint32_t peer = PeerOf(connection);
-      if (pid == 0 || peer == pid) traces.push_back({.pid = peer, .directory = directory});
-    }
+  for (const std::string& directory : SocketDirectories(pid)) {
+    const Fd connection = Connect(directory, 1);
+    if (!connection) continue;
+    const uint32_t peer = PeerOf(connection);
+    if (pid == 0 || peer == pid) traces.push_back({.pid = peer, .directory = directory});
   }
   return traces;
 }

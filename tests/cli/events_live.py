@@ -182,7 +182,18 @@ class Live(Programs):
         with subprocess.Popen([sys.executable, "-c", script, one, two], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE) as process:
             process.stdout.readline()
-            self.refused(2, [str(process.pid), "events"], "writes several traces", one, two)
+            # Sockets that come and go change the kernel's list while it is read.
+            churn = ("import os, socket\nwhile True:\n    made = []\n    for i in range(200):\n"
+                     "        made.append(socket.socket(socket.AF_UNIX))\n"
+                     "        made[-1].bind('\\0' + f'jprof-churn-{os.getpid()}-{i}')\n")
+            others = [subprocess.Popen([sys.executable, "-c", churn]) for _ in range(3)]
+            try:
+                for _ in range(30):
+                    self.refused(2, [str(process.pid), "events"], "writes several traces", one, two)
+            finally:
+                for other in others:
+                    other.kill()
+                    other.wait()
             process.stdin.close()
 
     def test_consumers(self):
