@@ -58,12 +58,13 @@ struct Table {
   bool HasSpaceFor(uint32_t children) const { return 2 * children <= kSlotsInRecord * count; }
   uint32_t Children() const { return IndexOf(profile::MethodOf(records->ref)); }
 
-  // Finds the slot of a key, or an empty one.
+  // Finds the slot of a key, or an empty one. All slots of the records are a row that wraps around.
   ChildSlot* SlotFor(uint32_t key) const {
-    for (uint32_t record = key * kHash >> 16;; ++record) {
-      for (ChildSlot& slot : records[record & (count - 1)].child) {
-        if (slot.key == key || slot.key == 0) return &slot;
-      }
+    const uint32_t hash = key * kHash, record = hash >> 16 & (count - 1);
+    uint32_t at = record * kSlotsInRecord + ((hash >> 24) * kSlotsInRecord >> 8);
+    for (;; at = (at + 1) % (count * kSlotsInRecord)) {
+      ChildSlot& slot = records[at / kSlotsInRecord].child[at % kSlotsInRecord];
+      if (slot.key == key || slot.key == 0) return &slot;
     }
   }
   void Put(ChildSlot child) const {

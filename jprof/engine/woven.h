@@ -13,7 +13,9 @@
 //   found there: its own `ref` identifies its method. If two children compete for a slot, there is
 //   a hash table of all children, by method id: 2^n ChildBlocks, of which the first counts the
 //   children in the method id of its `ref`. The low 28 bits of `more` are its index, the high ones
-//   are n. Slots are then a cache of the table.
+//   are n. Bits of the hash choose the record and the place in it where the search begins. Slots
+//   are then a cache of the table: of the children that compete, the most frequent one has the
+//   slot, and each 64th time another one that is found in the table.
 // - With call sites a method's children are sites, and what it calls is below these. A method makes
 //   a site current before it calls, and the site stays current until its next call or its end. A
 //   table counts in `next` of its first record how often a site was not in its slot.

@@ -64,12 +64,13 @@ class WovenTest : public testing::Test {
     if (parent->more == 0) return nullptr;
     const auto* table = reinterpret_cast<const profile::ChildBlock*>(session_->writer().nodes() +
                                                                      (parent->more & 0x0fffffff));
-    const uint32_t last = (1u << (parent->more >> 28)) - 1;
-    for (uint32_t record = id * 0x9e3779b1u >> 16 & last;; record = (record + 1) & last) {
-      for (const profile::ChildSlot& child : table[record].child) {
-        if (child.key == id) return NodeOf(child.node);
-        if (child.key == 0) return nullptr;
-      }
+    const uint32_t records = 1u << (parent->more >> 28), hash = id * 0x9e3779b1u;
+    uint32_t record = hash >> 16 & (records - 1), place = (hash >> 24) * 7 >> 8;
+    for (;;) {
+      const profile::ChildSlot& child = table[record].child[place];
+      if (child.key == id) return NodeOf(child.node);
+      if (child.key == 0) return nullptr;
+      if (++place == 7) place = 0, record = record + 1 == records ? 0 : record + 1;
     }
   }
   static Node* NodeOf(uint32_t child) {

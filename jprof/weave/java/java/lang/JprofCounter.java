@@ -44,7 +44,8 @@ public final class JprofCounter {
     private static final int COUNT = 8;
     private static final int CHILD = 8;
     private static final int MISSES = 4; // of a table
-    private static final int HASH = 0x9e3779b1, HASH_SHIFT = 16;
+    private static final int HASH = 0x9e3779b1, RECORD_SHIFT = 16, FIRST_SHIFT = 24;
+    private static final int SELDOM = 63; // one in 64 takes the slot of a more frequent child
 
     // The place of the recording's node 0, where its region begins. As a thread's current node it
     // means that the thread is not recorded. Set by the agent. NONE: there is no recording.
@@ -373,8 +374,8 @@ public final class JprofCounter {
             if (!isChild(child, LABEL, id)) {
                 return 0;
             }
-        } else if ((MEMORY.getLong(null, (child << NODE_SHIFT) + (EMPTY + COUNT)) & 7) == 0) {
-            MEMORY.putInt(null, current + (EMPTY + slotOf(id)), (int) child);
+        } else {
+            prefer(current, id, child, MEMORY.getLong(null, (child << NODE_SHIFT) + (EMPTY + COUNT)));
         }
         return child;
     }
@@ -395,9 +396,39 @@ public final class JprofCounter {
         return own;
     }
 
-    // The child is not in its own slot, or the thread has no node of this recording yet.
+    // The child is not in its own slot. One in ten calls of a large program is here.
     @DontInline
     private static long enterOther(long thread, long current, int id) {
+        long begin = region;
+        if (current - begin - 1 >>> REGION_SHIFT == 0) { // of this recording, and recorded
+            int more = MEMORY.getInt(null, current + (EMPTY + MORE));
+            long child = more != 0 ? inTable(begin, more, id) : 0;
+            if (child != 0) {
+                long node = child << NODE_SHIFT;
+                long count = MEMORY.getLong(null, node + (EMPTY + COUNT));
+                prefer(current, id, child, count);
+                MEMORY.putLong(null, node + (EMPTY + COUNT), count + 1);
+                MEMORY.putLong(null, thread + CURRENT, node);
+                return current;
+            }
+        }
+        return enterNew(thread, current, id);
+    }
+
+    // A child with this count was not in its slot. The most frequent child is to have the slot: then
+    // processors predict whether a child is there. Now and then another child gets it, because
+    // programs change; it keeps the slot while the most frequent one does not occur.
+    @ForceInline
+    private static void prefer(long parent, int id, long child, long count) {
+        long other = slot(parent, id) << NODE_SHIFT;
+        if (count >= MEMORY.getLong(null, other + (EMPTY + COUNT)) || (count & SELDOM) == SELDOM) {
+            MEMORY.putInt(null, parent + (EMPTY + slotOf(id)), (int) child);
+        }
+    }
+
+    // There is no such child yet, or the thread has no node of this recording yet.
+    @DontInline
+    private static long enterNew(long thread, long current, int id) {
         long begin = region;
         if (begin == NONE) { // a class that was being loaded when the recording ended
             return current;
@@ -422,39 +453,39 @@ public final class JprofCounter {
             }
         }
         long node = child << NODE_SHIFT;
-        long count = MEMORY.getLong(null, node + (EMPTY + COUNT));
-        if ((count & 7) == 0 && isChild(child, TYPE, id)) {
-            // Children that are entered often get the slot.
-            MEMORY.putInt(null, current + (EMPTY + slotOf(id)), (int) child);
-        }
-        MEMORY.putLong(null, node + (EMPTY + COUNT), count + 1);
+        MEMORY.putLong(null, node + (EMPTY + COUNT), MEMORY.getLong(null, node + (EMPTY + COUNT)) + 1);
         MEMORY.putLong(null, thread + CURRENT, node);
         return current;
     }
 
     // The child of a node for a method or, of type CLASS, a class: its place / 64; 0: there is none.
-    @ForceInline
     private static long find(long begin, long parent, int type, int id) {
         long own = slot(parent, id);
         if (isChild(own, type, id)) {
             return own;
         }
         int more = MEMORY.getInt(null, parent + (EMPTY + MORE));
-        if (more == 0) {
-            return 0;
-        }
+        return more != 0 ? inTable(begin, more, id) : 0;
+    }
+
+    // The same from a table: its children are in a row, apart from the first word of each record.
+    @ForceInline
+    private static long inTable(long begin, int more, int id) {
         long table = begin + EMPTY + ((long) (more & TABLE) << NODE_SHIFT);
-        int last = (1 << (more >>> TABLE_SHIFT)) - 1;
-        for (int record = id * HASH >>> HASH_SHIFT & last;; record = record + 1 & last) {
-            long at = table + ((long) record << NODE_SHIFT);
-            for (long end = at + NODE; (at += CHILD) < end; ) {
-                long child = MEMORY.getLong(null, at);
-                if ((int) child == id) {
-                    return child >>> 32;
-                }
-                if (child == 0) {
-                    return 0;
-                }
+        int records = 1 << (more >>> TABLE_SHIFT), hash = id * HASH;
+        int record = hash >>> RECORD_SHIFT & records - 1, first = (hash >>> FIRST_SHIFT) * 7 >>> 8;
+        long at = table + ((long) record << NODE_SHIFT) + CHILD + first * CHILD;
+        for (;;) {
+            long child = MEMORY.getLong(null, at);
+            if ((int) child == id) {
+                return child >>> 32;
+            }
+            if (child == 0) {
+                return 0;
+            }
+            at += CHILD;
+            if ((at & NODE - 1) == 0) {
+                at = at - table >>> NODE_SHIFT < records ? at + CHILD : table + CHILD;
             }
         }
     }
@@ -475,9 +506,7 @@ public final class JprofCounter {
         }
         long node = child << NODE_SHIFT;
         long count = MEMORY.getLong(null, node + (EMPTY + COUNT));
-        if ((count & 7) == 0) {
-            MEMORY.putInt(null, current + (EMPTY + slotOf(id)), (int) child);
-        }
+        prefer(current, id, child, count);
         MEMORY.putLong(null, node + (EMPTY + COUNT), count + number);
     }
 
