@@ -80,6 +80,16 @@ ConstantPool::MethodName ConstantPool::Method(uint16_t index) const {
           Utf8(LoadBig<uint16_t>(name, 2))};
 }
 
+std::string_view ConstantPool::ClassOfField(uint16_t index) const {
+  const std::string_view field = Entry(index, kFieldref);
+  return field.empty() ? field : ClassName(LoadBig<uint16_t>(field, 0));
+}
+
+uint8_t ConstantPool::Tag(uint16_t index) const {
+  if (index >= entries_.size() || entries_[index] == kNoEntry) return 0;
+  return static_cast<uint8_t>(bytes_[entries_[index]]);
+}
+
 Result<ClassFile> ReadClassFile(std::span<const uint8_t> bytes) {
   ByteCursor cursor(bytes);
   ClassFile file;

@@ -14,9 +14,11 @@ namespace jprof::weave {
 
 inline constexpr uint8_t kUtf8 = 1;
 inline constexpr uint8_t kInteger = 3;
+inline constexpr uint8_t kFloat = 4;
 inline constexpr uint8_t kLong = 5;
 inline constexpr uint8_t kDouble = 6;
 inline constexpr uint8_t kClass = 7;
+inline constexpr uint8_t kFieldref = 9;
 inline constexpr uint8_t kMethodref = 10;
 inline constexpr uint8_t kNameAndType = 12;
 
@@ -37,6 +39,10 @@ class ConstantPool {
     std::string_view of_class, name, descriptor;
   };
   MethodName Method(uint16_t index) const;
+  // Returns the name of the class whose field the constant refers to, or an empty text.
+  std::string_view ClassOfField(uint16_t index) const;
+  // Returns the kind of the constant, or 0 if there is none.
+  uint8_t Tag(uint16_t index) const;
   // Returns whether one of its texts is the type of an annotation that marks intrinsics.
   bool has_intrinsics() const { return has_intrinsics_; }
 

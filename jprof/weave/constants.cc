@@ -40,7 +40,8 @@ constexpr std::array<KnownMethod, kCounterMethods> kMethods = {
      {kConcurrentClass, "reacquires", "()V"},
      {kCounterClass, "label", "(Ljava/lang/String;)V"},
      {kCounterClass, "labelOf", "(Ljava/lang/Object;)V"},
-     {kCounterClass, "labelNumber", "(J)V"}}};
+     {kCounterClass, "labelNumber", "(J)V"},
+     {kCounterClass, "leaf", "(I)V"}}};
 
 }  // namespace
 

@@ -40,8 +40,9 @@ enum class CounterMethod : uint8_t {
   kLabel,  // this and those below are methods of kCounterClass
   kLabelOf,
   kLabelNumber,
+  kLeaf,
 };
-inline constexpr size_t kCounterMethods = 25;
+inline constexpr size_t kCounterMethods = 26;
 
 class Constants {
  public:

@@ -218,7 +218,17 @@ bool KeepOwnNode(Constants& constants, Insertions& all) {
   return current.size() != 0;
 }
 
+// Counts the entry without making the method's node current.
+bool CountLeaf(uint32_t id, Constants& constants, Insertions& all) {
+  const Snippet push = Push(id, constants);
+  const Snippet leaf = Call(CounterMethod::kLeaf, constants);
+  all.at_entry = Join(push, leaf);
+  all.stack_at_entry = 1;
+  return push.size() != 0 && leaf.size() != 0;
+}
+
 bool Count(uint32_t id, const Target& target, Constants& constants, Insertions& all) {
+  if (target.leaf) return CountLeaf(id, constants, all);
   const uint16_t node = target.max_locals;
   const Snippet push = Push(id, constants);
   const Snippet load = Load(opcode::kLload, node);

@@ -96,6 +96,7 @@ struct Target {
   std::string_view descriptor;
   uint16_t max_locals = 0;
   bool calls = false;  // whether it calls methods or catches exceptions
+  bool leaf = false;   // whether it only counts its entries
   bool sites = false;  // whether it has instructions that tell where it calls
   uint16_t access = 0;
   uint16_t major = 0;       // version of the class file

@@ -7,6 +7,7 @@
 #include "jprof/weave/code_tables.h"
 #include "jprof/weave/descriptor.h"
 #include "jprof/weave/insertions.h"
+#include "jprof/weave/leaf_method.h"
 
 namespace jprof::weave {
 namespace {
@@ -28,6 +29,11 @@ bool CallsOrCatches(const CodeAttribute& code) {
     at += length;
   }
   return false;
+}
+
+// Labels, locks and allocations belong to the current node.
+bool MayBeLeaf(const Decision& decision) {
+  return decision.leaves && !decision.label && !decision.locks && !decision.allocations;
 }
 
 }  // namespace
@@ -91,6 +97,7 @@ Result<std::optional<SkipReason>> MethodCode::Write(const MethodInfo& method,
                          .descriptor = method.descriptor,
                          .max_locals = code.max_locals,
                          .calls = CallsOrCatches(code),
+                         .leaf = MayBeLeaf(decision) && IsLeaf(code, file_),
                          .sites = decision.sites && calls_before_.HasSites(code.code),
                          .access = method.access,
                          .major = file_.major,

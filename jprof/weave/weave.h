@@ -8,6 +8,10 @@
 // call. The returns of methods that neither call others nor catch exceptions are not guarded in
 // this way. A method that is announced calls announce() before each return, nothing else.
 //
+// If `Decision::leaves` is set, a counted method that can run no code but its own (leaf_method.h)
+// calls only
+//   leaf(id);                at its entry; its caller's node stays the current one
+//
 // If `Decision::locks` is set, a counted method also calls those of java/lang/JprofLocks:
 //   ask(object);             before each monitorenter
 //   release(object);         before each monitorexit
@@ -115,6 +119,7 @@ struct Decision {
   Action action = Action::kLeave;
   uint32_t id = 0;  // of a counted method; below 2^31 and different for each method of the class
   bool answers = false;      // requires an instance method with the descriptor of loadClass
+  bool leaves = false;       // no effect with a label, locks or allocations
   bool locks = false;        // requires a counted method
   bool allocations = false;  // requires a counted method, and ids of classes
   bool sites = false;        // requires a counted method, and ids of sites

@@ -478,25 +478,38 @@ def calltree_samples(lab, jdks):
                   f"{name}: {count} samples at 1000/s in {ns / 1e6:.0f} ms")
 
 
+def samples_of_mix(lab, jdk, calls, flags):
+    """Samples of SampledInlined's methods mix and loop by calltree, whose calls are exact."""
+    command = lab.java(jdk, "SampledInlined", calls, jvm=["-Xmx128m", *flags])
+    output, directory = lab.record(["--sample", "500", "--counter", "woven"], command,
+                                   mode="calltree")
+    report = reports.log_rt(lab.jprof, directory, "--threads", "merged")
+    metric = [m["name"] for m in report["metrics"]].index("samples")
+    calls, samples = (
+        {name: sum(value(n) for n in report["threads"][0]["nodes"]
+                   if n["name"].startswith(f"SampledInlined.{name}("))
+         for name in ("loop", "mix")}
+        for value in (lambda n: n["calls"], lambda n: n["base"][metric]))
+    print(f"{jdk.name}: calls {calls}, samples {samples}")
+    check(f"calls {calls['mix']}\n" in output and calls["loop"] == 2,
+          f"calls {calls}; the program: {output}")
+    return samples["mix"], samples["loop"]
+
+
 @case
 def inlined_samples(lab, jdks):
     """calltree --sample: samples of an inlined method are its own, and the calls are exact."""
     for jdk in jdks:
-        command = lab.java(jdk, "SampledInlined", 200_000_000, jvm=["-Xmx128m"])
-        output, directory = lab.record(["--sample", "500", "--counter", "woven"], command,
-                                       mode="calltree")
-        report = reports.log_rt(lab.jprof, directory, "--threads", "merged")
-        metric = [m["name"] for m in report["metrics"]].index("samples")
-        calls, samples = (
-            {name: sum(value(n) for n in report["threads"][0]["nodes"]
-                       if n["name"].startswith(f"SampledInlined.{name}("))
-             for name in ("loop", "mix")}
-            for value in (lambda n: n["calls"], lambda n: n["base"][metric]))
-        print(f"{jdk.name}: calls {calls}, samples {samples}")
-        check(f"calls {calls['mix']}\n" in output and calls["loop"] == 2,
-              f"calls {calls}; the program: {output}")
-        check(samples["mix"] > 4 * samples["loop"],
-              f"samples {samples}: the loop itself only counts")
+        mix, loop = samples_of_mix(lab, jdk, 200_000_000, [])
+        check(mix > 4 * loop, f"samples {mix}, {loop}: the loop itself only counts")
+
+
+@case
+def interpreted_samples(lab, jdks):
+    """calltree --sample: a method that calls nothing has samples of its own, interpreted too."""
+    for jdk in jdks:
+        mix, loop = samples_of_mix(lab, jdk, 2_000_000, ["-Xint"])
+        check(mix > loop / 10, f"samples {mix} of mix, {loop} of loop")
 
 
 def main():

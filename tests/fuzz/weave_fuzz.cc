@@ -12,8 +12,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     uint32_t id = 32760;  // also an id that is a constant
     const auto decide = [&](const Method&) {
       const bool answers = id % 2 == 0;
-      return Decision{
-          .action = action, .id = id++, .answers = answers, .sites = action == Action::kCount};
+      return Decision{.action = action,
+                      .id = id++,
+                      .answers = answers,
+                      .leaves = action == Action::kCount && id % 3 == 0,
+                      .sites = action == Action::kCount};
     };
     const Ids ids = {.of_site = [](uint32_t bci, uint32_t line) { return bci << 15 | line; }};
     const auto woven = Weave({data, size}, decide, ids);

@@ -33,6 +33,9 @@ std::optional<weave::LabelAtEntry> LabelOfApi(const weave::Method& method) {
   return std::nullopt;
 }
 
+// Returns whether nothing in the recording asks which method is running.
+bool OnlyCounts(const setup::Plan& plan) { return !plan.sampling && !plan.events && !plan.objects; }
+
 bool IsContinuation(std::string_view class_name) {
   return class_name.starts_with(kContinuation) &&
          (class_name.size() == kContinuation.size() || class_name[kContinuation.size()] == '$');
@@ -67,6 +70,7 @@ weave::Decision WovenMethods::Decide(const weave::Method& method) {
   return {.action = weave::Action::kCount,
           .id = IndexOf(id),
           .answers = answers,
+          .leaves = OnlyCounts(plan_),
           .locks = plan_.locks,
           .allocations = plan_.allocations,
           .sites = session_.options().call_sites && method.class_name != kVirtualThread,

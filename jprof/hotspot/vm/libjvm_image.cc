@@ -2,14 +2,15 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <fcntl.h>
 #include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
-#include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 
 #include "common/errno_text.h"
+#include "common/fd.h"
 
 namespace jprof::hotspot {
 namespace {
@@ -64,14 +65,9 @@ Result<LibjvmImage> LibjvmImage::Open() {
   LibjvmImage image;
   image.path_ = info.dli_fname;
   image.bias_ = reinterpret_cast<uint64_t>(info.dli_fbase);  // libraries are linked at 0
-  std::ifstream in(image.path_, std::ios::binary | std::ios::ate);
-  image.file_.resize(in ? static_cast<size_t>(in.tellg()) : 0);
-  in.seekg(0);
-  errno = 0;
-  if (!in.read(image.file_.data(), static_cast<std::streamsize>(image.file_.size())))
-    return Fail("cannot read {}: {}", image.path_, ErrnoText());
+  if (auto mapped = image.Map(); !mapped) return std::unexpected(mapped.error());
 
-  const std::string_view file = image.file_;
+  const std::string_view file = image.file();
   const auto header = Read<Elf64_Ehdr>(file, 0);
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64) {
     return Fail("{} is not a 64-bit ELF file", image.path_);
@@ -89,6 +85,19 @@ Result<LibjvmImage> LibjvmImage::Open() {
   return image;
 }
 
+void UnmapFile::operator()(const char* file) const { munmap(const_cast<char*>(file), size); }
+
+Result<void> LibjvmImage::Map() {
+  const Fd in(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status = {};
+  if (!in || fstat(in.get(), &status) != 0) return Fail("cannot read {}: {}", path_, ErrnoText());
+  const auto size = static_cast<size_t>(status.st_size);
+  void* const mapped = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, in.get(), 0);
+  if (mapped == MAP_FAILED) return Fail("cannot map {}: {}", path_, ErrnoText());
+  file_ = {static_cast<const char*>(mapped), UnmapFile{size}};
+  return {};
+}
+
 const LibjvmImage::Section* LibjvmImage::Find(std::string_view name) const {
   for (const Section& section : sections_) {
     if (section.name == name) return &section;
@@ -97,7 +106,7 @@ const LibjvmImage::Section* LibjvmImage::Find(std::string_view name) const {
 }
 
 std::string_view LibjvmImage::Bytes(const Section& section) const {
-  return Part(file_, section.offset, section.size);
+  return Part(file(), section.offset, section.size);
 }
 
 Function LibjvmImage::Symbol(std::string_view prefix) const {

@@ -1,18 +1,25 @@
 // Describes the loaded libjvm.so: finds functions that it does not export. Reads the file (its
 // symbol table and USDT notes are not loaded) and the loaded exception-frame index. It is used
-// once, when the agent is loaded.
+// once, when the agent is loaded. The file is mapped, because only a small part of its 20 to 30 MB
+// is read.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "common/page_allocator.h"
 #include "common/result.h"
 #include "jprof/hotspot/vm/code_patch.h"
 
 namespace jprof::hotspot {
+
+struct UnmapFile {
+  size_t size = 0;
+  void operator()(const char* file) const;
+};
 
 class LibjvmImage {
  public:
@@ -44,11 +51,13 @@ class LibjvmImage {
     uint64_t address, offset, size, link, entry_size;
   };
   const Section* Find(std::string_view name) const;
+  Result<void> Map();
+  std::string_view file() const { return {file_.get(), file_.get_deleter().size}; }
   std::string_view Bytes(const Section& section) const;
   uint64_t FunctionStart(uint64_t address) const;
 
   std::string path_;
-  PageString file_;    // the whole file
+  std::unique_ptr<const char, UnmapFile> file_;
   uint64_t bias_ = 0;  // run-time address minus link address
   std::vector<Section> sections_;
 };

@@ -10,6 +10,8 @@ public final class JprofCounter {
 
     public static void exit(long node) {}
 
+    public static void leaf(int id) {}
+
     public static void caught(long node, int id) {}
 
     public static long current() {

@@ -77,11 +77,18 @@ class ClassBuilder {
     return count_++;
   }
   uint16_t Method(std::string_view of_class, std::string_view name, std::string_view descriptor) {
+    return Member(kMethodref, of_class, name, descriptor);
+  }
+  uint16_t Field(std::string_view of_class, std::string_view name, std::string_view descriptor) {
+    return Member(kFieldref, of_class, name, descriptor);
+  }
+  uint16_t Member(uint8_t tag, std::string_view of_class, std::string_view name,
+                  std::string_view descriptor) {
     const uint16_t type = Class(of_class), text = Utf8(name), types = Utf8(descriptor);
     pool_.U1(kNameAndType);
     pool_.U2(text);
     pool_.U2(types);
-    pool_.U1(kMethodref);
+    pool_.U1(tag);
     pool_.U2(type);
     pool_.U2(count_++);
     return count_++;

@@ -90,6 +90,24 @@ public final class JprofCounter {
         MEMORY.putLong(null, thread + CURRENT, parent);
     }
 
+    /** Counts an entry of a method that calls nothing. The caller's node stays the current one. */
+    @ForceInline
+    public static void leaf(int id) {
+        long thread = MEMORY.getLong(Thread.currentThread(), VM_THREAD);
+        if (HAS_CARRIERS && thread == 0) {
+            thread = MEMORY.getLong(Thread.currentCarrierThread(), VM_THREAD);
+        }
+        long current = MEMORY.getLong(null, thread + CURRENT);
+        int slot = id & 7; // slotOf, slot
+        int child = MEMORY.getInt(null, current + (EMPTY + (16 + (slot << 2) + (slot + 6 >> 3 << 4))));
+        long node = (child & 0xffffffffL) << NODE_SHIFT;
+        if (MEMORY.getInt(null, node + EMPTY) != TYPE + id) {
+            leafOther(thread, current, id);
+            return;
+        }
+        MEMORY.putLong(null, node + (EMPTY + COUNT), MEMORY.getLong(null, node + (EMPTY + COUNT)) + 1);
+    }
+
     /** The method caught an exception: callees that it has left are no longer current. */
     @DontInline
     public static void caught(long parent, int id) {
@@ -456,6 +474,13 @@ public final class JprofCounter {
         MEMORY.putLong(null, node + (EMPTY + COUNT), MEMORY.getLong(null, node + (EMPTY + COUNT)) + 1);
         MEMORY.putLong(null, thread + CURRENT, node);
         return current;
+    }
+
+    // The same for a method that does not become current.
+    @DontInline
+    private static void leafOther(long thread, long current, int id) {
+        long parent = enterOther(thread, current, id);
+        MEMORY.putLong(null, vmThread() + CURRENT, parent);
     }
 
     // The child of a node for a method or, of type CLASS, a class: its place / 64; 0: there is none.
