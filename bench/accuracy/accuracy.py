@@ -10,8 +10,12 @@
            scan (ordinary code) and chain (no bound: the processor executes the probes in the gaps
            of such code; see docs/CALIBRATION.md)
 
+With --table-factors F,... each profile of the phases is also corrected with its table times F, as
+on a machine whose training was wrong: as trained (--refit=no), and lowered to what the profile itself
+lets it be. These lines have no bound.
+
 Usage: accuracy.py [--build DIR] [--runs N] [--java JAVA]... [--files N] [--kinds KIND:N,...]
-                   [--fold] [--focus P]
+                   [--fold] [--focus P] [--table-factors F,...]
 Requires a calibration table for each JVM (jprof calibrate --java JAVA) and, for javac, a JDK's
 src.zip. Prints medians of the runs and exits with 1 if a median misses its bound (javac 0.9..1.1,
 phases 0.8..1.2).
@@ -57,14 +61,37 @@ class Bench:
             ["--focus", self.focus, "--keep-intrinsics"] if self.focus else [])
         output = run(
             [self.jprof, "callflow", "--tree-memory", "2G", *fold, "-o", out, "--", *command])
+        nodes = self.nodes(out, *options)
+        if nodes is None:
+            sys.exit("the profile is not calibrated: run jprof calibrate --java " + command[0])
+        return nodes, output
+
+    def nodes(self, profile, *options):
+        """The nodes of the main thread, or None if there is no table."""
         report = json.loads(
-            run([self.jprof, "report", "log-rt", out, "--cumulative", "--format", "json",
+            run([self.jprof, "report", "log-rt", profile, "--cumulative", "--format", "json",
                  *options]))
         if not report["metrics"][0]["calibrated"]:
-            sys.exit("the profile is not calibrated: run jprof calibrate --java " + command[0])
-        shutil.rmtree(out, ignore_errors=True)
+            return None
         return max((t["nodes"] for t in report["threads"] if t["name"] == "main"),
-                   key=lambda n: n[0]["cumulative"][0]), output
+                   key=lambda n: n[0]["cumulative"][0])
+
+    def with_factors(self, factors):
+        """The last profile with its table times each factor: factor, nodes as trained, and as
+        lowered."""
+        profile = os.path.join(self.work, "accuracy.jprof")
+        with open(os.path.join(profile, "calibration.json"), encoding="utf-8") as file:
+            trained = json.load(file)
+        for factor in factors:
+            table = json.loads(json.dumps(trained))
+            for value in (v for m in table["metrics"] for v in m["keys"].values()):
+                value["overhead"] *= factor
+                value["observed"] = value["truth"] + value["overhead"]
+            path = os.path.join(self.work, "table.json")
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(table, file)
+            yield (factor, self.nodes(profile, "--table", path, "--refit=no"),
+                   self.nodes(profile, "--table", path))
 
 
 def below(nodes, name):
@@ -133,8 +160,8 @@ def as_ran(bench, java, arguments):
     return statistics.median(ratios), float("nan")
 
 
-def phases(bench, java, kind, amount):
-    ratios, raws = [], []
+def phases(bench, java, kind, amount, factors):
+    ratios, raws, others = [], [], {}
     chunks = 60000 // amount
     split = lambda output: [
         int(x) for x in re.search(r"^tiny (\d+) plain (\d+)", output, re.M).groups()]
@@ -151,6 +178,13 @@ def phases(bench, java, kind, amount):
               f"{raws[-1]:.2f}, "
               f"calibrated {ratios[-1]:.3f} (off by {(tiny_base - tiny) / chunks / 1000 / 2:+.2f} "
               f"ns an event)", flush=True)
+        ratio = lambda nodes: below(nodes, "tiny")[0] / below(nodes, "plain")[0]
+        for factor, trained, lowered in bench.with_factors(factors):
+            others.setdefault(factor, []).append((ratio(trained), ratio(lowered)))
+    for factor, pairs in others.items():
+        trained, lowered = (statistics.median(side) for side in zip(*pairs))
+        print(f"  {kind}:{amount}  table times {factor:g}: as trained {trained:.3f}, "
+              f"lowered {lowered:.3f}", flush=True)
     return statistics.median(ratios), statistics.median(raws)
 
 
@@ -165,7 +199,9 @@ def main():
     parser.add_argument(
         "--focus", metavar="P", help="record with focus and intrinsics; '*' selects all methods")
     parser.add_argument("--only", choices=["javac", "phases", "as-ran"])
+    parser.add_argument("--table-factors", default="", metavar="F,...")
     options = parser.parse_args()
+    factors = [float(factor) for factor in options.table_factors.split(",") if factor]
     missed = []
     with measure.folder("accuracy", 6, 8) as work:
         bench = Bench(options.build, work, options.runs, options.fold, options.focus)
@@ -183,7 +219,7 @@ def main():
                 for text in options.kinds.split(","):
                     kind, amount = text.split(":")
                     bound = 0.2 if kind == "scan" else None
-                    figures.append((text, bound, *phases(bench, java, kind, int(amount))))
+                    figures.append((text, bound, *phases(bench, java, kind, int(amount), factors)))
             for name, bound, ratio, raw in figures:
                 good = bound is None or abs(ratio - 1) <= bound
                 outcome = "ok" if good else "MISSED"

@@ -102,6 +102,15 @@ class Fitter {
   VectorXd Variances() const {
     return factor_.solve(MatrixXd::Identity(covariance_.rows(), covariance_.cols())).diagonal();
   }
+  // Returns the variance of the sum over the observations whose model errors cancel.
+  double WholeVariance() const {
+    VectorXd events = VectorXd::Zero(covariance_.rows());
+    for (const Observation& seen : observations_) {
+      if (!seen.model_errors_cancel) continue;
+      for (const auto& [key, count] : seen.events) events(key) += count;
+    }
+    return events.dot(factor_.solve(events));
+  }
 
  private:
   struct Group {
@@ -189,7 +198,8 @@ Result<Refitted> Refit(const std::vector<Prior>& priors,
   Fitter fitter(priors, observations);
   fitter.Run();
   const VectorXd variances = fitter.Variances();
-  Refitted refitted{.model_error = fitter.model_errors()};
+  Refitted refitted{.whole_sd = std::sqrt(std::max(fitter.WholeVariance(), 0.0)),
+                    .model_error = fitter.model_errors()};
   for (size_t i = 0; i < priors.size(); ++i) {
     const auto at = static_cast<Index>(i);
     refitted.mean.push_back(priors[i].mean + fitter.deviations()(at));

@@ -37,6 +37,9 @@ struct Observation {
 struct Refitted {
   std::vector<double> mean;  // one per prior
   std::vector<double> sd;    // one standard deviation of it
+  // One standard deviation of the overhead of all intervals together: of the observations whose
+  // model errors cancel.
+  double whole_sd = 0;
   // By group, the standard deviation of an observation's overhead per interval.
   std::map<uint32_t, double> model_error;
 };

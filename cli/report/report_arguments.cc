@@ -141,7 +141,8 @@ void DeclareReportOptions(CommandLine line, ReportArguments& arguments) {
   AddTableOptions(line, arguments.table);
   line.Flag("--refit", arguments.refit,
             "Refit the calibration table to samples of the same program: those of the combined "
-            "profile, or of these profiles (--refit=SAMPLED,SAMPLED...)")
+            "profile, which is the default, or of these profiles (--refit=SAMPLED,SAMPLED...); "
+            "--refit=no subtracts the costs of the table as they were trained")
       .Excludes("--uncalibrated");
 }
 

@@ -22,7 +22,7 @@ struct ReportArguments {
   TextChoice text;
   std::string out;  // of html
   TableChoice table;
-  std::string refit;  // empty, kRefitToOwn, or directories separated by commas
+  std::string refit;  // empty, kRefitToOwn, kNoRefit, or directories, separated by commas
   reports::Options options;
 };
 

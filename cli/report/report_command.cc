@@ -86,11 +86,14 @@ Result<model::Source> OpenCountedAlone(const ReportArguments& arguments) {
   return OpenProfile(*counted, arguments.table);
 }
 
-// Opens the counted run of a combined profile, for log-rt with the production times of its
-// contexts.
+// Opens the counted run of a combined profile, refitted to the sampled runs, for log-rt with the
+// production times of its contexts.
 Result<model::Source> OpenCounted(const ReportArguments& arguments) {
-  if (arguments.report != "log-rt") return OpenCountedAlone(arguments);
   auto input = OpenNamed(arguments.directory, arguments.table);
+  if (arguments.report != "log-rt") {
+    if (!input) return OpenCountedAlone(arguments);
+    return std::move(std::get<model::Combined>(*input).counted);
+  }
   const Result<model::CombinedView> view =
       input ? model::LoadCombined(std::get<model::Combined>(*input))
             : std::unexpected(input.error());
@@ -105,10 +108,11 @@ Result<model::Source> OpenCounted(const ReportArguments& arguments) {
 }
 
 constexpr std::string_view kRefitToOwn = "true";  // a flag without a value
+constexpr std::string_view kNoRefit = "no";
 
-// Opens the profile, and refits its table if requested.
+// Opens the profile, and refits its table to the samples that are named.
 Result<model::Source> OpenReported(model::InputKind kind, const ReportArguments& arguments) {
-  if (arguments.refit.empty()) {
+  if (arguments.refit.empty() || arguments.refit == kNoRefit) {
     return kind == model::InputKind::kCombined ? OpenCounted(arguments)
                                                : OpenProfile(arguments.directory, arguments.table);
   }
@@ -222,6 +226,7 @@ Result<void> TakeNewest(const reports::Report* report, ReportArguments& argument
 
 Result<void> Run(ReportArguments arguments) {
   if (auto set = SetChoices(arguments); !set) return set;
+  arguments.table.as_trained = arguments.refit == kNoRefit;
   auto fetched = FetchIfUrl({&arguments.report, &arguments.directory, &arguments.third});
   if (!fetched) return fetched;
   const auto named = TakeNamed(arguments);

@@ -59,7 +59,9 @@ Result<void> CheckTextOptions(const CommandLine& line, std::string_view format) 
 
 Result<CountedAndSampled> OpenCountedAndSampled(const std::string& counted,
                                                 const std::vector<std::string>& sampled,
-                                                const TableChoice& choice) {
+                                                const TableChoice& chosen) {
+  TableChoice choice = chosen;
+  choice.as_trained = true;  // what is refitted is the table
   if (sampled.empty()) {
     if (model::KindOf(counted) != model::InputKind::kCombined) {
       return WrongUse(

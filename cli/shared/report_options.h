@@ -49,9 +49,10 @@ struct CountedAndSampled {
 };
 
 // Opens the profiles. If `sampled` is empty, `counted` is a combined profile, whose counted run and
-// sampled runs are opened. Fails if it is no combined profile, or if a profile cannot be opened.
+// sampled runs are opened. The table is not refitted. Fails if it is no combined profile, or if a
+// profile cannot be opened.
 Result<CountedAndSampled> OpenCountedAndSampled(const std::string& counted,
                                                 const std::vector<std::string>& sampled,
-                                                const TableChoice& choice);
+                                                const TableChoice& chosen);
 
 }  // namespace jprof::cli

@@ -292,8 +292,21 @@ Result<Refitting> RefitToSamples(Source& counted, std::span<Source> sampled) {
     key.error = fitted->sd[i];
     refitting.refitted += key.events * key.overhead;
   }
+  refitting.error = fitted->whole_sd;
   SortByTotal(refitting.keys);
   return refitting;
+}
+
+std::optional<Estimate> FactorOf(const Refitting& refitting) {
+  if (!(refitting.trained > 0)) return {};
+  const double arm = kDeviations95 * refitting.error;
+  return Estimate{.value = refitting.refitted / refitting.trained,
+                  .low = (refitting.refitted - arm) / refitting.trained,
+                  .high = (refitting.refitted + arm) / refitting.trained};
+}
+
+std::string FactorText(const Estimate& factor) {
+  return fmt::format("{:.2f} times ({:.2f} to {:.2f})", factor.value, factor.low, factor.high);
 }
 
 void UseRefitted(Source& counted, const Refitting& refitting) {
@@ -309,9 +322,23 @@ void UseRefitted(Source& counted, const Refitting& refitting) {
       metric.keys[key.key] = value;
     }
   }
-  counted.refitted =
-      fmt::format("refitted to {} of the unmodified program; lost inlining is removed as well",
-                  SamplesText(refitting));
+  counted.refit = FactorOf(refitting);
+  const auto amount = [&](double raw) { return AmountIn(refitting.unit, raw * refitting.scale); };
+  counted.refitted = fmt::format(
+      "refitted to {} of the unmodified program{}; its methods take {}, {} by the samples; lost "
+      "inlining is removed as well",
+      SamplesText(refitting),
+      counted.refit
+          ? fmt::format(": it removes {} what the table would", FactorText(*counted.refit))
+          : "",
+      amount(refitting.raw - refitting.refitted), amount(refitting.sampled - refitting.uncounted));
+}
+
+void RefitIfPossible(Source& counted, std::span<Source> sampled) {
+  if (counted.as_trained || sampled.empty() || !TimeOf(counted)) return;
+  const Result<Refitting> refitting = RefitToSamples(counted, sampled);
+  if (refitting) return UseRefitted(counted, *refitting);
+  counted.not_refitted = refitting.error().message;
 }
 
 }  // namespace jprof::model

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,6 +36,7 @@ struct Refitting {
   size_t methods = 0;
   double raw = 0, trained = 0,
          refitted = 0;   // in methods, as recorded and as removed by each table
+  double error = 0;      // one standard deviation of `refitted`
   double sampled = 0;    // production time of one run
   double uncounted = 0;  // the part of it in methods that were not counted
 };
@@ -45,6 +47,17 @@ Result<Refitting> RefitToSamples(Source& counted, std::span<Source> sampled);
 
 // Makes the refitted overheads correct the counted profile from now on.
 void UseRefitted(Source& counted, const Refitting& refitting);
+
+// Does both if the counted profile has times and a table for them, unless Source::as_trained. If
+// the samples are of no use, the trained overheads stay, and Source::not_refitted says why.
+void RefitIfPossible(Source& counted, std::span<Source> sampled);
+
+// Returns what the refitted overheads make as a multiple of the trained ones, or none if these make
+// nothing.
+std::optional<Estimate> FactorOf(const Refitting& refitting);
+
+// Returns "0.64 times (0.61 to 0.67)", with the 95 % interval.
+std::string FactorText(const Estimate& factor);
 
 // Returns "4070 samples of 2 runs".
 std::string SamplesText(const Refitting& refitting);

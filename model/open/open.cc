@@ -8,6 +8,7 @@
 #include "calibrate/store/table_store.h"
 #include "common/shell_word.h"
 #include "model/combined/combined_contexts.h"
+#include "model/combined/refit.h"
 #include "model/itrace/arc_contexts.h"
 #include "model/timeline/arc_timeline.h"
 #include "model/timeline/event_timeline.h"
@@ -144,6 +145,7 @@ Result<Source> OpenSource(const std::string& named, const TableChoice& choice) {
     if (auto restricted = profile::RestrictTo(source.reader, choice.window); !restricted)
       return std::unexpected(restricted.error());
   }
+  source.as_trained = choice.as_trained;
   if (auto found = FindTable(source, choice); !found) return std::unexpected(found.error());
   return source;
 }
@@ -199,6 +201,7 @@ Result<Combined> OpenRuns(const std::string& directory, const TableChoice& choic
     if (!source) return std::unexpected(source.error());
     (is_counted ? combined.recounted : combined.sampled).push_back(*std::move(source));
   }
+  RefitIfPossible(combined.counted, combined.sampled);
   runs.erase(runs.begin() + 1, runs.begin() + counted_runs);
   combined.meta = *std::move(meta);
   return combined;

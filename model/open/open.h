@@ -47,6 +47,7 @@ struct TableChoice {
   bool uncalibrated = false;  // do not subtract the profiler's overhead
   std::string window;         // --window: only this part of the recording; empty if not given
   bool force = false;         // use the file even if it was made for another machine or JVM
+  bool as_trained = false;    // --refit no: use its costs as they are
   // Returns one of the profiles that a directory has of several JVMs, or the directory itself if it
   // is one profile. Null if it must be one.
   std::string (*one_of_several)(const std::string& directory) = nullptr;

@@ -63,11 +63,33 @@ std::vector<profile::Metric> Infos(const Source& source, const std::vector<size_
   return infos;
 }
 
-// Returns one correction per metric, which is empty where the table does not have the metric.
-std::vector<calibrate::Correction> CorrectAll(const Source& source, const profile::CallTree& tree,
-                                              const Names& names,
-                                              const std::vector<profile::Metric>& metrics) {
-  std::vector<calibrate::Correction> corrections(metrics.size());
+struct Corrected {
+  calibrate::Correction correction;  // empty where the table does not have the metric
+  calibrate::Bounds bounds;
+};
+
+// Corrects one metric, whose overheads are no larger than the profile lets them be.
+Corrected CorrectOne(const Source& source, const profile::CallTree& tree,
+                     const calibrate::CountedTree& counted, const profile::Metric& info,
+                     std::span<const int64_t> raw, const calibrate::Metric& metric) {
+  if (!info.is_time()) return {calibrate::Correct(counted, metric, 0), {}};
+  const double variance = TimerOverheadVariance(source.reader, tree);
+  // What samples or a table showed that has to stay as it is, or exact parts of probes.
+  const bool stays = source.as_trained || !source.refitted.empty() || !metric.probes.empty();
+  if (stays) return {calibrate::Correct(counted, metric, variance), {}};
+  std::vector<uint32_t> owner(tree.size());
+  for (size_t i = 0; i < tree.size(); ++i) owner[i] = IndexOf(profile::MethodOf(tree.ref[i]));
+  calibrate::Bounds bounds =
+      calibrate::BoundsOf(calibrate::OwnTimesOf(counted, raw, owner, metric, variance));
+  if (bounds.empty()) return {calibrate::Correct(counted, metric, variance), {}};
+  return {calibrate::Correct(counted, calibrate::Bounded(metric, bounds), variance),
+          std::move(bounds)};
+}
+
+// Returns one correction per metric.
+std::vector<Corrected> CorrectAll(const Source& source, const profile::CallTree& tree,
+                                  const Names& names, const std::vector<profile::Metric>& metrics) {
+  std::vector<Corrected> corrections(metrics.size());
   if (!source.table) return corrections;
   std::vector<char> letters(tree.size());
   for (size_t i = 0; i < tree.size(); ++i) letters[i] = KeyLetter(tree.ref[i], names);
@@ -89,8 +111,7 @@ std::vector<calibrate::Correction> CorrectAll(const Source& source, const profil
   for (size_t m = 0; m < metrics.size(); ++m) {
     const calibrate::Metric* metric = source.table->Find(metrics[m].calibrated_as());
     if (metric == nullptr || !metrics[m].is_disturbed()) continue;
-    const double variance = metrics[m].is_time() ? TimerOverheadVariance(source.reader, tree) : 0;
-    corrections[m] = calibrate::Correct(counted, *metric, variance);
+    corrections[m] = CorrectOne(source, tree, counted, metrics[m], tree.metrics[m], *metric);
   }
   return corrections;
 }
@@ -113,15 +134,17 @@ double SamplingError(double value, double samples) {
 
 std::vector<MetricTotals> MakeColumns(const Source& source, const std::vector<size_t>& chosen,
                                       const std::vector<profile::Metric>& infos,
-                                      const std::vector<calibrate::Correction>& corrections) {
+                                      const std::vector<Corrected>& corrections) {
   std::vector<MetricTotals> columns;
   for (size_t i = 0; i < chosen.size(); ++i) {
     MetricTotals column;
     column.info = infos[i];
     column.running_permille = source.reader.header().least_running_permille[chosen[i]];
-    column.calibrated = !corrections[i].adjust.empty();
-    column.events = corrections[i].events;
-    column.error = corrections[i].total_error;
+    const calibrate::Correction& correction = corrections[i].correction;
+    column.calibrated = !correction.adjust.empty();
+    column.events = correction.events;
+    column.error = correction.total_error;
+    column.bounds = corrections[i].bounds;
     if (column.calibrated)
       column.granularity = source.table->Find(infos[i].calibrated_as())->granularity;
     column.counts = CountsOf(infos, i);
@@ -207,9 +230,10 @@ Forest MakeForest(Source& source, profile::CallTree tree, const std::vector<size
   Forest forest;
   forest.names = Names(source.reader);
   if (forest.names.has_aliases()) NameBySymbol(tree, forest.names);
-  const std::vector<calibrate::Correction> corrections =
-      CorrectAll(source, tree, forest.names, infos);
-  forest.metrics = MakeColumns(source, chosen, infos, corrections);
+  std::vector<Corrected> corrected = CorrectAll(source, tree, forest.names, infos);
+  forest.metrics = MakeColumns(source, chosen, infos, corrected);
+  std::vector<calibrate::Correction> corrections;
+  for (Corrected& one : corrected) corrections.push_back(std::move(one.correction));
   std::vector<bool> counts_samples;
   for (const profile::Metric& info : infos)
     counts_samples.push_back(info.is_samples() && !info.is_weighted());

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/model/bound.h"
 #include "model/tree/names.h"
 #include "model/tree/rows.h"
 #include "model/tree/source.h"
@@ -26,6 +27,7 @@ struct MetricTotals {
   uint64_t below_zero = 0;                             // rows whose BASE is below 0
   double residue = 0;                                  // their sum, which is kept in every total
   uint64_t within_error = 0;  // rows that were called and whose BASE is not above their error
+  calibrate::Bounds bounds;   // types whose overheads the profile itself showed to be too large
   size_t counts = kNoCounts;  // the column with the number of samples behind a sampled one
 
   static constexpr size_t kNoCounts = ~size_t{0};

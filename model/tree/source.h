@@ -30,7 +30,10 @@ struct Source {
   std::string table_from;    // where the table came from, to print
   std::string uncalibrated;  // why there is no table and what to do; empty if there is one
   std::string refitted;  // what it was refitted to (model/combined/refit.h); empty if it was not
-  ProductionTimes production = {};                 // empty unless the profile is combined
+  std::optional<Estimate> refit = {};  // what it removes now, as a multiple of what the table would
+  std::string not_refitted = {};       // why its samples do not refit it; empty unless it has such
+  bool as_trained = false;             // whether the costs of the table are to stay as they are
+  ProductionTimes production = {};     // empty unless the profile is combined
   std::optional<profile::MergedMeta> merged = {};  // what it was merged from
   // RecordedEvents::Losses of the events beside it, once LoadEvents was called.
   std::vector<std::string> event_losses = {};

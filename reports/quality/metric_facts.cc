@@ -88,6 +88,28 @@ Findings Refitted(const ProfileEvidence& of) {
   return {{1, kInfo, of.source.refitted}};
 }
 
+// Finds the types of methods whose costs the profile itself contradicts.
+Findings TableTooLarge(const ProfileEvidence& of) {
+  return ForCalibrated(of, [](const ProfileEvidence&, const Metric& metric) -> Findings {
+    if (metric.bounds.empty()) return {};
+    std::string text;
+    double least = 1;
+    for (const auto& [type, bound] : metric.bounds) {
+      least = std::min(least, bound.factor);
+      text += fmt::format("{}of {} {:.2f} times ({:.2f} to {:.2f}), by {}",
+                          text.empty() ? "" : "; ", type, bound.factor, bound.low, bound.high,
+                          Counted(bound.methods, "method", "methods"));
+    }
+    return {{1 - least, Graded(1 - least, {.minor = 0, .major = 0.3}),
+             "the costs of the table are too large for this program, and were lowered", text}};
+  });
+}
+
+Findings NotRefitted(const ProfileEvidence& of) {
+  if (of.source.not_refitted.empty()) return {};
+  return {{1, kMinor, "the costs are as trained: its samples do not fit", of.source.not_refitted}};
+}
+
 // Finds the share of intervals for which the table has no cost of exactly that transition.
 Findings SimilarKeys(const ProfileEvidence& of) {
   return ForCalibrated(of, [](const ProfileEvidence&, const Metric& metric) -> Findings {
@@ -200,6 +222,15 @@ constexpr FactRow<ProfileEvidence> kMetricFacts[] = {
      "The profiler's own cost is not in the values; +- is one standard "
      "deviation of what is left."},
     {"refitted", Refitted, "The costs were corrected by the samples of a run without probes."},
+    {"table_too_large", TableTooLarge,
+     "The table would take more from methods of these types than was recorded for them. What is "
+     "subtracted is what the shortest of them leave room for, as a multiple of the table's costs "
+     "with its 95 % interval.",
+     "jprof profile --counted callflow, whose samples show the costs; jprof calibrate on an idle "
+     "machine; --refit=no subtracts the costs of the table"},
+    {"not_refitted", NotRefitted,
+     "Samples of the unmodified program show what the probes really cost, but not these.",
+     "jprof profile --counted callflow"},
 };
 
 }  // namespace

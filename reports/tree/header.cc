@@ -28,6 +28,15 @@ std::string ThreadsText(const profile::Reader& reader) {
   return text + (filtered > 0 ? fmt::format(", and {} left out by --threads", filtered) : "");
 }
 
+void JsonFactor(const model::Estimate& factor, JsonWriter& json) {
+  json.Key("refit_factor");
+  json.StartObject();
+  json.FixedMember("value", factor.value, 4);
+  json.FixedMember("low", factor.low, 4);
+  json.FixedMember("high", factor.high, 4);
+  json.EndObject();
+}
+
 std::string MachineText(const model::Source& source) {
   const profile::Meta& meta = source.reader.meta();
   std::string text = meta.jvm.Title();
@@ -138,6 +147,7 @@ void JsonRun(const model::Source& source, std::string_view report, JsonWriter& j
   if (const auto imported = profile::ReadImported(source.reader.directory()))
     json.Member("imported", imported->Text());
   if (!source.refitted.empty()) json.Member("refitted", source.refitted);
+  if (source.refit) JsonFactor(*source.refit, json);
   if (source.merged) {
     json.Member("merged", source.merged->inputs.size());
     json.StringsMember("notices", source.merged->notices);

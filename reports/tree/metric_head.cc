@@ -94,6 +94,21 @@ std::vector<HeadRow> MetricLines(const model::Source& source, const model::Fores
   return lines;
 }
 
+void JsonBounds(const calibrate::Bounds& bounds, JsonWriter& json) {
+  json.Key("lowered");
+  json.StartArray();
+  for (const auto& [type, bound] : bounds) {
+    json.StartObject();
+    json.Member("type", std::string(1, type));
+    json.FixedMember("factor", bound.factor, 4);
+    json.FixedMember("low", bound.low, 4);
+    json.FixedMember("high", bound.high, 4);
+    json.Member("methods", uint64_t{bound.methods});
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
 void JsonMetric(const model::MetricTotals& metric, JsonWriter& json) {
   const double scale = metric.info.scale;
   json.StartObject();
@@ -107,6 +122,7 @@ void JsonMetric(const model::MetricTotals& metric, JsonWriter& json) {
   json.Shortest(metric.running_permille / 1000.0);
   json.Member("over_calibrated", metric.below_zero);
   json.NumberMember("residue", metric.residue * scale);
+  if (!metric.bounds.empty()) JsonBounds(metric.bounds, json);
   if (metric.info.is_samples()) {
     json.Member("sampled", metric.info.is_weighted() ? "weighted" : "samples");
     json.NumberMember("period", static_cast<double>(metric.info.period.value));
@@ -141,7 +157,7 @@ double PercentOfWhole(const model::MetricTotals& column, double raw) {
 Head ForestHead(const model::Source& source, const model::Forest& forest, std::string_view report) {
   Head head = RunHead(source, report);
   for (HeadRow& line : MetricLines(source, forest)) head.lines.push_back(std::move(line));
-  if (!source.refitted.empty()) head.lines.push_back({"refitted", source.refitted});
+  if (!source.refitted.empty()) head.lines.push_back({"overheads", source.refitted});
   return head;
 }
 

@@ -41,6 +41,21 @@ public class Work {
 }
 """
 
+TIGHT = """
+public class Tight {
+    static int tiny(int x) { return x ^ x >>> 7; }
+    static int loop(int x) {
+        for (int i = 0; i < 20_000; i++) x = tiny(x);
+        return x;
+    }
+    public static void main(String[] words) {
+        int x = 1;
+        for (int i = 0; i < 200; i++) x = loop(x);
+        System.out.println(x);
+    }
+}
+"""
+
 
 class RealJvm(unittest.TestCase):
     def setUp(self):
@@ -282,6 +297,47 @@ class RealJvm(unittest.TestCase):
             done = self.jprof("combine", "Work.jprof/counted", "Work.jprof/sampled-2", "-o",
                               "Work.jprof-combined")
             self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_table_that_is_too_large_is_lowered(self):
+        """A loop around a tiny method has hardly any work of its own: what its calls cost is near
+        what was recorded for it. A table of 1.5 times that is made, as on a machine whose training
+        was wrong. It has to be lowered to what was recorded."""
+        with open(os.path.join(self.folder, "Tight.java"), "w", encoding="utf-8") as file:
+            file.write(TIGHT)
+        child.run([JDKS[0].tool("javac"), "--release", "17", "Tight.java"], cwd=self.folder,
+                  check=True)
+        for jdk in self.each_jdk():
+            done = self.jprof("callflow", "-o", "tight.jprof", "--force", "--", *jdk.java(), "Tight")
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+            def report(*words):
+                done = self.jprof("report", "methods", "tight.jprof", "--format", "json", *words)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                report = json.loads(done.stdout)
+                row = next(row for row in report["methods"] if row["name"].startswith("Tight.loop("))
+                return report["metrics"][0], row["raw"][0], row["raw"][0] - row["base"][0]
+
+            with open(os.path.join(self.folder, "tight.jprof/meta.json"), encoding="utf-8") as file:
+                meta = json.load(file)
+            _, recorded, _ = report("--uncalibrated")
+            cost = 1.5 * recorded / 4_000_000 / meta["metrics"][0]["scale"]
+            value = {"count": 9, "observed": cost, "truth": 0, "overhead": cost, "minimum": 1,
+                     "spread": cost, "repeat": cost / 10, "context": cost / 10}
+            keys = {f"{before}-{running}-{event}-{other}": value for before in ("En", "Ex")
+                    for event in ("En", "Ex") for running in "IJRNT" for other in "IJRNT"}
+            table = {"version": 4, "made_at": "2026-01-01T00:00:00Z",
+                     "fingerprint": meta["fingerprint"],
+                     "metrics": [{"name": "time", "unit": "ticks", "granularity": 1, "bias": 0,
+                                  "keys": keys}]}
+            with open(os.path.join(self.folder, "table.json"), "w", encoding="utf-8") as file:
+                json.dump(table, file)
+            _, _, removed = report("--table", "table.json", "--refit=no")
+            self.assertGreater(removed, 1.4 * recorded)
+            metric, _, removed = report("--table", "table.json")
+            self.assertIn("R", [lowered["type"] for lowered in metric["lowered"]])
+            # The tiny method itself may show that it is even less.
+            self.assertLess(removed, 1.15 * recorded)
+            self.assertGreater(removed, 0.3 * recorded)
 
     def test_profile_ends_when_its_jvm_does_not_start(self):
         for jdk in self.each_jdk():

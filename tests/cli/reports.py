@@ -508,6 +508,58 @@ class Made(unittest.TestCase):
                       self.report("--table", table, "--refit"))
         self.report("--refit", "--uncalibrated", status=2)
 
+    def test_a_combined_profile_is_refitted_to_its_samples(self):
+        combined, counted, _ = self.combine()
+        table = self.table("c", "fits.json", repeat=5000)  # hardly known: samples say more
+        removed = lambda report, profile, *more: json.loads(self.run_jprof(
+            "report", report, profile, "--table", table, "--format", "json",
+            *more))["metrics"][0]["removed"]
+        trained = removed("log-rt", counted)
+        for report in ("log-rt", "methods"):
+            self.assertGreater(removed(report, combined), trained)
+            self.assertEqual(removed(report, combined), removed(report, combined, "--refit"))
+            self.assertEqual(removed(report, combined, "--refit=no"), trained)
+        self.profile = combined
+        for words in (("--table", table), ("--table", table, "--refit")):
+            self.assertRegex(self.report(*words), r"refitted to 60 samples of one run of the "
+                             r"unmodified program:\s+it removes \d+\.\d\d times "
+                             r"\(-?\d+\.\d\d to \d+\.\d\d\)\s+what the table would")
+        self.assertNotIn("refitted", self.report("--table", table, "--refit=no"))
+        self.assertNotIn("refitted", self.report("--uncalibrated"))
+        factor = json.loads(self.report("--table", table, "--format", "json"))["profile"][
+            "refit_factor"]
+        self.assertLess(factor["low"], factor["value"])
+        self.assertLess(factor["value"], factor["high"])
+
+    def test_samples_of_another_program_do_not_refit(self):
+        combined, _, sampled = self.combine()
+        shutil.rmtree(sampled)
+        made.profile(sampled, class_name="other/Main", mode="scs", method_flags=1, self_time=60,
+                     metrics=[self.SAMPLES])
+        said = self.run_jprof("report", "methods", combined, "--table",
+                              self.table("c", "fits.json"), "--format", "json")
+        facts = {fact["name"]: fact["text"] for fact in json.loads(said)["quality"]}
+        self.assertIn("the costs are as trained", facts["not_refitted"])
+
+    def test_no_more_is_removed_than_a_method_has(self):
+        """20,000 calls of 500 ns, from which a table would take 1,000 ns each. It takes as much from
+        the thread that makes them, which had none: that is too far off to be more than an
+        outlier."""
+        self.profile = made.profile(os.path.join(self.folder, "tight.jprof"), method_flags=8,
+                                    calls=20_000, self_time=10_000_000)
+        table = self.table("c", "fits.json")
+        report = json.loads(self.report("--table", table, "--format", "json"))
+        metric = report["metrics"][0]
+        self.assertEqual([lowered["type"] for lowered in metric["lowered"]], ["I"])
+        self.assertAlmostEqual(metric["lowered"][0]["factor"], 0.5, delta=0.05)
+        self.assertAlmostEqual(metric["removed"], 30_000_000, delta=1_000_000)
+        self.assertIn("table_too_large", [fact["name"] for fact in report["quality"]])
+        metric = json.loads(self.report("--table", table, "--format", "json", "--refit=no"))[
+            "metrics"][0]
+        self.assertEqual(metric["removed"], 40_000_000)
+        self.assertNotIn("lowered", metric)
+        self.assertIn("too large for this program", self.report("--table", table))
+
 
     def test_threads_of_a_combined_profile_are_merged(self):
         combined, _, _ = self.combine()

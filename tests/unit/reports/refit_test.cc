@@ -121,6 +121,50 @@ TEST_F(Refit, ReportsUseItAndSaySo) {
   EXPECT_NE(counted.refitted.find("samples of one run"), std::string::npos) << counted.refitted;
 }
 
+TEST_F(Refit, ItHappensWherePossibleUnlessTheTableIsToStay) {
+  WriteCounted();
+  WriteSampled("sampled");
+  WriteSampled("other", "Other");
+  const auto refit = [&](const std::string& with, bool as_trained) {
+    model::Source counted = Open("counted", Trained());
+    counted.as_trained = as_trained;
+    std::vector<model::Source> sampled;
+    sampled.push_back(Open(with));
+    model::RefitIfPossible(counted, sampled);
+    return counted;
+  };
+  const model::Source refitted = refit("sampled", false);
+  ASSERT_TRUE(refitted.refit);
+  const double truth = static_cast<double>(kOverhead) / 15'000;
+  EXPECT_TRUE(refitted.refit->Holds(truth)) << refitted.refitted;
+  EXPECT_LT(refitted.refit->high - refitted.refit->low, 0.2);
+  EXPECT_EQ(refitted.not_refitted, "");
+  const model::Source stays = refit("sampled", true);
+  EXPECT_FALSE(stays.refit);
+  EXPECT_EQ(stays.refitted + stays.not_refitted, "");
+  const model::Source of_other = refit("other", false);
+  EXPECT_FALSE(of_other.refit);
+  EXPECT_NE(of_other.not_refitted.find("no sampled method in common"), std::string::npos);
+}
+
+// The counted methods take 20,000 ns an interval and some more, of which a table takes 30,000.
+TEST_F(Refit, WithoutSamplesTheProfileBoundsTheTable) {
+  WriteCounted();
+  calibrate::Table table = Trained();
+  for (auto& [key, value] : table.metrics[0].keys) value.overhead = 30'000;
+  model::Source counted = Open("counted", table);
+  const auto lowered = model::LoadForest(counted, {});
+  counted.as_trained = true;
+  const auto trained = model::LoadForest(counted, {});
+  ASSERT_TRUE(lowered && trained);
+  EXPECT_NEAR(trained->metrics[0].adjust, 2.0 * kMethods * kCalls * 30'000, 1e8);
+  EXPECT_TRUE(trained->metrics[0].bounds.empty());
+  ASSERT_TRUE(lowered->metrics[0].bounds.contains('R'));
+  EXPECT_NEAR(lowered->metrics[0].bounds.at('R').factor, 2.0 / 3, 0.07);
+  EXPECT_NEAR(lowered->metrics[0].adjust, 2.0 * kMethods * kCalls * kOverhead, 1.2e8);
+  EXPECT_EQ(lowered->metrics[0].adjust + lowered->metrics[0].base(), lowered->metrics[0].raw);
+}
+
 TEST_F(Refit, ReportsSayThatAnOldTableHasNoEnds) {
   WriteCounted();
   calibrate::Table table = Trained();
