@@ -4,6 +4,9 @@
 // - CPU time is the perf event cpu-clock, exact to the microsecond. Where the kernel does not
 //   permit a user to see kernel mode, it is a POSIX CPU-time timer, which includes kernel mode but
 //   ticks only with the kernel's HZ (one signal then stands for several periods).
+// - The perf event starts a timer of the processor whenever the kernel resumes the thread, and
+//   stops it when the thread is interrupted or waits. The POSIX timer costs nothing then
+//   (docs/decisions/sampling/0042-timers-of-threads-that-wait.md).
 // - The thread itself or another thread of the process may call Open. The same thread may call
 //   Close, and any thread may do so once no handler uses the timer.
 // - Any thread may call Start and Stop.

@@ -9,25 +9,19 @@ with `jprof calltree --counter woven`, `jprof locks --lite` and `jprof locks`: t
 rounds and the ratio to plain. The load comes from another process, whose time is not counted.
 """
 import argparse
-import contextlib
 import http.client
 import os
-import shutil
-import socket
 import statistics
-import subprocess
 import sys
 import tempfile
 import threading
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "shared"))
 import measure  # noqa: E402
 import jvms  # noqa: E402
+import tomcat  # noqa: E402
 
 JPROF = os.path.join(measure.BUILD, "bin", "jprof")
-HOME = "/usr/share/tomcat10"
-CONNECTIONS = 8
 SOURCES = {"plain": None, "calltree": ["calltree", "--counter", "woven"],
            "lite": ["locks", "--lite"], "full": ["locks"]}
 PAGE = """<%@ page import="java.util.concurrent.*,java.util.concurrent.locks.*" %>
@@ -41,56 +35,10 @@ PAGE = """<%@ page import="java.util.concurrent.*,java.util.concurrent.locks.*" 
 """
 
 
-def free_port():
-    with socket.socket() as any_port:
-        any_port.bind(("127.0.0.1", 0))
-        return any_port.getsockname()[1]
-
-
 def make_base(base, port):
-    shutil.copytree(os.path.join(HOME, "etc"), os.path.join(base, "conf"))
-    for name in ("logs", "temp", "work", "webapps/ROOT"):
-        os.makedirs(os.path.join(base, name))
-    with open(os.path.join(base, "conf", "server.xml"), "w", encoding="utf-8") as out:
-        out.write(f'<Server port="-1"><Service name="Catalina"><Connector port="{port}" '
-                  'address="127.0.0.1"/><Engine name="Catalina" defaultHost="localhost">'
-                  '<Host name="localhost" appBase="webapps"/></Engine></Service></Server>')
+    tomcat.make_base(base, port)
     with open(os.path.join(base, "webapps", "ROOT", "index.jsp"), "w", encoding="utf-8") as out:
         out.write(PAGE)
-
-
-@contextlib.contextmanager
-def tomcat(jdk, source, base, port):
-    jars = ":".join(f"{HOME}/bin/{name}.jar" for name in ("bootstrap", "tomcat-juli"))
-    command = [jdk.tool("java"), "-Xmx512m", "-XX:+UseParallelGC", "-cp", jars,
-               f"-Dcatalina.home={HOME}", f"-Dcatalina.base={base}",
-               f"-Djava.io.tmpdir={base}/temp", "org.apache.catalina.startup.Bootstrap", "start"]
-    if SOURCES[source]:
-        command = [JPROF, *SOURCES[source], "-o", os.path.join(base, "p.jprof"), "--", *command]
-    with open(os.path.join(base, "out"), "w", encoding="utf-8") as out:
-        with subprocess.Popen(command, stdout=out, stderr=out) as process:
-            try:
-                yield server_of(process, port)
-            finally:
-                process.terminate()
-
-
-def server_of(process, port):
-    """The pid of the JVM, once it answers."""
-    end = time.monotonic() + 300
-    while time.monotonic() < end and process.poll() is None:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 5):
-            with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="utf-8") as f:
-                children = f.read().split()
-            return int(children[0]) if children else process.pid
-        time.sleep(0.1)
-    sys.exit("Tomcat did not start")
-
-
-def cpu(pid):
-    with open(f"/proc/{pid}/stat", encoding="utf-8") as f:
-        fields = f.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def load(port, requests):
@@ -98,13 +46,13 @@ def load(port, requests):
 
     def client():
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
-        for i in range(requests // CONNECTIONS):
+        for i in range(requests // tomcat.CONNECTIONS):
             connection.request("GET", f"/index.jsp?id={i % 100}")
             answer = connection.getresponse()
             if answer.status != 200 or b"<html>" not in answer.read():
                 failed.append(answer.status)
                 return
-    threads = [threading.Thread(target=client) for _ in range(CONNECTIONS)]
+    threads = [threading.Thread(target=client) for _ in range(tomcat.CONNECTIONS)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -115,13 +63,15 @@ def load(port, requests):
 
 def once(jdk, source, args):
     with tempfile.TemporaryDirectory(prefix="locks-server-") as base:
-        port = free_port()
+        port = tomcat.free_port()
         make_base(base, port)
-        with tomcat(jdk, source, base, port) as pid:
+        words = SOURCES[source]
+        prefix = [JPROF, *words, "-o", os.path.join(base, "p.jprof"), "--"] if words else []
+        with tomcat.running(jdk, prefix, base, port) as pid:
             load(port, args.requests)  # until it is compiled
-            before = cpu(pid)
+            before = tomcat.cpu(pid)
             load(port, args.requests)
-            return 1e6 * (cpu(pid) - before) / args.requests
+            return 1e6 * (tomcat.cpu(pid) - before) / args.requests
 
 
 def main():
@@ -131,8 +81,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--requests", type=int, default=20_000, help="in each half of a run")
     args = parser.parse_args()
-    if not os.path.isdir(f"{HOME}/etc"):
-        jvms.skip("it needs Tomcat 10 (package tomcat10)")
+    tomcat.need()
     for jdk in jvms.needed_jdks([args.jdk] if args.jdk else ()):
         times = {source: [] for source in SOURCES}
         for _ in range(args.rounds):

@@ -10,6 +10,7 @@ import os
 import re
 import signal
 import sys
+import time
 
 import child
 import jvms
@@ -510,6 +511,46 @@ def interpreted_samples(lab, jdks):
     for jdk in jdks:
         mix, loop = samples_of_mix(lab, jdk, 2_000_000, ["-Xint"])
         check(mix > loop / 10, f"samples {mix} of mix, {loop} of loop")
+
+
+@case
+def bursts(lab, jdks):
+    """A thread that is woken often, and never runs for a tick of the kernel: shares of its methods,
+    by either timer, and with counts."""
+    command = lab.java(jdks[0], "SampledBursts", 3000, jvm=["-Xmx128m"])
+    for mode, words in (("calltree", ["--counter", "woven", "--sample", "200", "--timer", "posix"]),
+                        ("calltree", ["--counter", "woven", "--sample", "200", "--timer", "perf"]),
+                        ("scs", ["--rate", "200", "--timer", "posix"])):
+        what = " ".join([mode, *words])
+        try:
+            output, directory = lab.record(words, command, mode=mode)
+        except sampled.Bad as bad:
+            if "--timer perf:" not in str(bad):
+                raise
+            print(f"{what}: perf events are not available: {bad}")
+            continue
+        check((words[-1] == "posix") == ("events 0\n" in output), f"{what}: {output}")
+        report = reports.log_rt(lab.jprof, directory, "--threads", "merged")
+        metric = [m["name"] for m in report["metrics"]].index("samples")
+        nodes = {n["id"]: n for n in report["threads"][0]["nodes"]}
+        counts, true = dict.fromkeys(("one", "two", "four"), 0), sampled.parts_of(output)
+        for node in nodes.values():
+            above = node
+            while above is not None and above["name"].split("(")[0][14:] not in counts:
+                above = nodes.get(above["parent"])
+            if above is not None:
+                counts[above["name"].split("(")[0][14:]] += node["base"][metric]
+        print(f"{what}: samples {counts}, ms "
+              f"{ {name: round(ns / 1e6) for name, ns in true.items()} }")
+        for name, count in counts.items():
+            # 4 standard errors of a share of 57 % in 600 samples are 8 points.
+            got, share = count / max(1, sum(counts.values())), true[name] / sum(true.values())
+            check(abs(got - share) < 0.08,
+                  f"{what}: {name} has {100 * got:.0f} % of the samples and {100 * share:.0f} % of "
+                  f"the time")
+        expected = sum(true.values()) / 5e6
+        check(0.7 < sum(counts.values()) / expected < 1.3,
+              f"{what}: {counts}, not {expected:.0f} samples")
 
 
 def main():
