@@ -49,9 +49,10 @@ struct AgentOptions {
   Filter threads;
   Filter methods;
   Filter focus;
-  Filter distribution;  // methods whose calls are timed one by one
-  Filter within;        // methods: only calls inside of them are recorded
-  uint64_t after = 0;   // the first calls of these methods, which are not recorded
+  Filter distribution;      // methods whose calls are timed one by one
+  uint64_t time_every = 1;  // kCallflow: how many intervals a timed one stands for
+  Filter within;            // methods: only calls inside of them are recorded
+  uint64_t after = 0;       // the first calls of these methods, which are not recorded
   bool keep_intrinsics = false;
   uint64_t tree_memory = 512ull << 20;  // bytes
   bool lite = false;                    // kLocks without hold times

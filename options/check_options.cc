@@ -84,22 +84,40 @@ Checked CheckCounter(const AgentOptions& o) {
   return {};
 }
 
+// Returns whether events read the clock and no counters.
+bool HasOnlyTime(const AgentOptions& o) {
+  return std::ranges::all_of(
+      o.metrics, [](const std::string& name) { return name == "time" || name == "dispatches"; });
+}
+
 // Checks that calls can be timed one by one.
 Checked CheckDistribution(const AgentOptions& o) {
   if (o.distribution.Empty()) return {};
   const Option& distribution = *FindOption("DISTRIBUTION");
   if (o.mode != Mode::kCallflow)
     return Needs(distribution, {"CALLFLOW"}, "the others do not measure how long calls take");
-  const auto is_time = [](const std::string& name) {
-    return name == "time" || name == "dispatches";
-  };
-  if (!std::ranges::all_of(o.metrics, is_time))
+  if (!HasOnlyTime(o))
     return Wrong(distribution,
                  "calls are timed one by one only if time is the one metric; remove the others");
   if (!o.distribution.items.front().include)
     return Wrong(distribution,
                  "name the methods to be timed; patterns that begin with - can only follow");
   if (o.train) return Wrong(distribution, "calls are not timed one by one while TRAIN is on");
+  return {};
+}
+
+// Checks that time can be estimated from some of the intervals.
+Checked CheckTimeEvery(const AgentOptions& o) {
+  if (o.time_every <= 1) return {};
+  const Option& option = *FindOption("TIME_EVERY");
+  if (o.mode != Mode::kCallflow)
+    return Needs(option, {"CALLFLOW"}, "a trace has the time of each event, and the others none");
+  if (!HasOnlyTime(o))
+    return Wrong(option,
+                 "counters are read at every event: remove the other metrics, or this option");
+  if (!o.distribution.Empty())
+    return Wrong(option, "DISTRIBUTION (--distribution) times each call: remove one of the two");
+  if (o.train) return Wrong(option, "TRAIN measures every interval: remove one of the two");
   return {};
 }
 
@@ -172,6 +190,7 @@ Checked CheckMode(const AgentOptions& o) {
   if (o.jvm_events && o.mode != Mode::kCalltree && o.mode != Mode::kCallflow)
     return Needs(*FindOption("EVENTS"), {"CALLTREE", "CALLFLOW"});
   if (Checked done = CheckDistribution(o); !done) return done;
+  if (Checked done = CheckTimeEvery(o); !done) return done;
   if (o.call_sites && o.mode != Mode::kCalltree)
     return Needs(*FindOption("CALL_SITES"), {"CALLTREE"});
   if (o.call_sites && o.probe == ProbeChoice::kJvmti)

@@ -137,6 +137,7 @@ Examples:
   jprof callflow --focus com.acme -- java -jar app.jar   only these packages; the rest at full speed
   jprof callflow --within com.acme.Server.handle --after 1000 -- java -jar app.jar
                                                      only requests, after the warm-up
+  jprof callflow --time-every 16 -- java -jar app.jar    times estimated, at less cost
   jprof callflow --metrics time+PAPI_L1_DCM -- java -jar app.jar   cache misses, too
   jprof callflow --pid 1234 --duration 30            a JVM that runs, up to JDK 23
   jprof callflow -- mvn test                         all JVMs that a command starts

@@ -124,7 +124,8 @@ void EnterSlow(const Event& event, int64_t now, [[maybe_unused]] uint64_t site) 
   if constexpr (Recording::kSites) parent = AtSite(thread, parent, site);
   const auto [node, created] = NodeToEnter(thread, parent, ref);
   TrainSlow<Recording>(thread, elapsed, parent->ref, node->ref, EventKind::kEntry);
-  IncrementOrDrop(thread, node->entries[thread.cursor.previous]);
+  [[maybe_unused]] uint32_t* const counted = &node->entries[thread.cursor.previous];
+  IncrementOrDrop(thread, *counted);
   const bool watched = internal::kTimesEvents<Recording> && BeginIfWatched(thread, ref, *node);
   const bool begins = gate == AtGate::kBegins;
   const bool alone = watched || thread.session->gate().IsGate(MethodOf(ref));
@@ -132,6 +133,7 @@ void EnterSlow(const Event& event, int64_t now, [[maybe_unused]] uint64_t site) 
                           event.sp != kNoStack ? event.sp : ~uint64_t{0}, node};
   if (begins) BeginGate(thread);
   thread.cursor.previous = static_cast<uint32_t>(EventKind::kEntry);
+  if constexpr (Recording::kSparse) TimeAfterRareEvent(thread, counted);
   EndSlow<Recording>(thread, now, created || elapsed.dispatched || alone);
 }
 
@@ -173,6 +175,7 @@ void LeaveSlow(const Event& event, int64_t now) {
   thread.cursor.top = frame;
   thread.cursor.previous = static_cast<uint32_t>(EventKind::kExit);
   if (ends_gate) EndGate(thread);
+  if constexpr (Recording::kSparse) TimeAfterRareEvent(thread, &count);
   EndSlow<Recording>(thread, now, exact);
 }
 

@@ -16,12 +16,14 @@
 #include <atomic>
 #include <cstdint>
 
+#include "jprof/engine/child_slots.h"
 #include "jprof/engine/event.h"
 #include "jprof/engine/event_values.h"
 #include "jprof/engine/gate/gated_events.h"
 #include "jprof/engine/method_cache.h"
 #include "jprof/engine/rare_work.h"
 #include "jprof/engine/recording.h"
+#include "jprof/engine/sparse/intervals.h"
 #include "jprof/engine/thread.h"
 #include "jprof/engine/timed_events.h"
 
@@ -36,6 +38,7 @@ template <class Recording, class Frames, EventKind kKind>
                                             int64_t now) {
   const Event event = {method, sp, return_address, continuation, vm_thread};
   if (IsOff<Frames, kKind>(event)) return 0;
+  if (Recording::kSparse && now == 0) now = ptm::ReadTsc();
   const RareWork work;
   if (!work.acquired())
     DropEvent();
@@ -105,36 +108,6 @@ template <class Frames, EventKind kKind>
   return true;
 }
 
-// Returns whether a method is one of the three children in the parent's own cache line, and
-// sets `node` if it is.
-[[gnu::always_inline]] inline bool NearChild(const profile::Node& parent, profile::MethodId method,
-                                             uint32_t* node) {
-  if (parent.child[0].key == IndexOf(method)) {
-    *node = parent.child[0].node;
-  } else if (parent.child[1].key == IndexOf(method)) {
-    *node = parent.child[1].node;
-  } else if (parent.child[2].key == IndexOf(method)) {
-    *node = parent.child[2].node;
-  } else {
-    return false;
-  }
-  return true;
-}
-
-// Does the same for the seven children in the parent's first block, which is a second cache line.
-[[gnu::always_inline]] inline bool BlockChild(const Thread& thread, const profile::Node& parent,
-                                              profile::MethodId method, uint32_t* node) {
-  if (parent.more == 0) return false;
-  const auto* block = reinterpret_cast<const profile::ChildBlock*>(thread.nodes + parent.more);
-#pragma GCC unroll 7
-  for (const profile::ChildSlot& slot : block->child) {
-    if (slot.key != IndexOf(method)) continue;
-    *node = slot.node;
-    return true;
-  }
-  return false;
-}
-
 // Makes the compiler read again what a signal handler may change between two steps of an event.
 template <class Frames>
 [[gnu::always_inline]] inline void MayBeInterrupted() {
@@ -172,7 +145,9 @@ template <class Frames>
 template <class Recording, EventKind kKind>
 [[gnu::always_inline]] inline void Attribute(Thread* thread, profile::Node* node,
                                              profile::MethodRef to, int64_t now) {
-  if constexpr (Recording::kClock) {
+  if constexpr (Recording::kSparse) {
+    if (now != 0) EndInterval(*thread, node, now);
+  } else if constexpr (Recording::kClock) {
     const int64_t delta = now - thread->last;
     node->self += delta;
     thread->last = now;
@@ -182,9 +157,11 @@ template <class Recording, EventKind kKind>
   TrainCounters<Recording>(thread, node->ref, to, kKind);
 }
 
-// Records an entry in the tree.
+// Records an entry in the tree. Sets `counted`, if `Recording` asks for it, to what it has
+// incremented.
 template <class Recording, class Frames>
-[[gnu::always_inline]] inline bool EnterFast(Thread* thread, const Event& event, int64_t now) {
+[[gnu::always_inline]] inline bool EnterFast(Thread* thread, const Event& event, int64_t now,
+                                             const uint32_t** counted) {
   const CachedMethod* cached = FindCached(*thread, event.method);
   if (cached == nullptr || cached->return_address != static_cast<uint32_t>(event.return_address))
       [[unlikely]]
@@ -210,13 +187,15 @@ template <class Recording, class Frames>
   Increment<Frames>(count);
   Push<Frames>(thread, top, {event.method, event.sp, node});
   thread->cursor.previous = static_cast<uint32_t>(EventKind::kEntry);
+  if constexpr (Recording::kSparse) *counted = count;
   ReadLate<Recording>(thread, now);
   return true;
 }
 
-// Records an exit in the tree.
+// Does the same for an exit.
 template <class Recording, class Frames>
-[[gnu::always_inline]] inline bool LeaveFast(Thread* thread, const Event& event, int64_t now) {
+[[gnu::always_inline]] inline bool LeaveFast(Thread* thread, const Event& event, int64_t now,
+                                             const uint32_t** counted) {
   Frame* frame = thread->cursor.top - 1;
   if (frame->method != event.method) [[unlikely]]
     return false;
@@ -229,16 +208,19 @@ template <class Recording, class Frames>
   Increment<Frames>(count);
   thread->cursor.top = frame;
   thread->cursor.previous = static_cast<uint32_t>(EventKind::kExit);
+  if constexpr (Recording::kSparse) *counted = count;
   ReadLate<Recording>(thread, now);
   return true;
 }
 
 // Records an event in the trace or the tree.
 template <class Recording, class Frames, EventKind kKind>
-[[gnu::always_inline]] inline bool RecordFast(Thread* thread, const Event& event, int64_t now) {
+[[gnu::always_inline]] inline bool RecordFast(Thread* thread, const Event& event, int64_t now,
+                                              const uint32_t** counted = nullptr) {
   if constexpr (Recording::kTrace) return TraceFast<Frames, kKind>(thread, event, now);
-  if constexpr (kKind == EventKind::kEntry) return EnterFast<Recording, Frames>(thread, event, now);
-  return LeaveFast<Recording, Frames>(thread, event, now);
+  if constexpr (kKind == EventKind::kEntry)
+    return EnterFast<Recording, Frames>(thread, event, now, counted);
+  return LeaveFast<Recording, Frames>(thread, event, now, counted);
 }
 
 // Handles a timed event: this is a copy of the code that it measures, so that both cost the same.
@@ -256,9 +238,58 @@ template <class Recording, class Frames, EventKind kKind>
   return 0;
 }
 
+// Begins a timed interval after an event of the fast path. `counted` is a pointer.
+template <class Frames>
+[[gnu::noinline, gnu::cold]] int BeginTimingCold(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+                                                 int64_t counted) {
+  BeginTiming(*current_thread, reinterpret_cast<const uint32_t*>(counted));
+  return 0;
+}
+
+// Handles an event that ends a timed interval, where only some are timed. Where the next one begins
+// at the same reading of the clock, one event in EventTiming::period measures what the tree takes.
+template <class Recording, class Frames, EventKind kKind>
+[[gnu::noinline]] int HandleTimedInterval(uint64_t method, uint64_t sp, uint64_t return_address,
+                                          uint64_t continuation, uint64_t vm_thread, int64_t) {
+  const int64_t now = ptm::ReadTsc();
+  Thread* thread = current_thread;
+  const Event event = {method, sp, return_address, continuation, vm_thread};
+  if (!Begin<Recording, Frames>(thread, event)) [[unlikely]]
+    return LeaveFastPath<Frames>(HandleCold<Recording, Frames, kKind>, event, thread, now);
+  const bool measures = --thread->until_timed == 0;
+  int64_t begin = 0;
+  if (measures) [[unlikely]] {
+    BeforeTimedEvent(thread);
+    begin = ptm::TimedCodeBegin();
+  }
+  const uint32_t* counted;
+  if (!RecordFast<Recording, Frames, kKind>(thread, event, now, &counted)) [[unlikely]]
+    return LeaveFastPath<Frames>(HandleCold<Recording, Frames, kKind>, event, thread, now);
+  const int64_t inside = measures ? ptm::TimedCodeEnd() - begin : 0;
+  ContinueTiming(*thread, counted);
+  if (measures && SharesReading(*thread)) AfterTimedEvent(thread, now, inside);
+  return 0;
+}
+
+// Handles an event that ends an interval which is not timed.
+template <class Recording, class Frames, EventKind kKind>
+[[gnu::always_inline]] inline int HandleUntimed(Thread* thread, const Event& event) {
+  const uint32_t* counted;
+  if (thread != nullptr && thread->interval != Interval::kUntimed)
+    return LeaveFastPath<Frames>(HandleTimedInterval<Recording, Frames, kKind>, event, thread, 0);
+  if (!Begin<Recording, Frames>(thread, event) ||
+      !RecordFast<Recording, Frames, kKind>(thread, event, 0, &counted)) [[unlikely]]
+    return LeaveFastPath<Frames>(HandleCold<Recording, Frames, kKind>, event, thread, 0);
+  if (!IsTimed(*thread, counted)) [[likely]]
+    return 0;
+  return LeaveFastPath<Frames>(BeginTimingCold<Frames>, event, thread,
+                               reinterpret_cast<int64_t>(counted));
+}
+
 template <class Recording, class Frames, EventKind kKind>
 [[gnu::always_inline]] inline int Handle(const Event& event) {
   Thread* thread = current_thread;
+  if constexpr (Recording::kSparse) return HandleUntimed<Recording, Frames, kKind>(thread, event);
   const int64_t now = Recording::kClock ? ptm::ReadTsc() : 0;
   if (Begin<Recording, Frames>(thread, event)) [[likely]] {
     if constexpr (kTimesEvents<Recording>) {

@@ -11,6 +11,7 @@ namespace jprof::engine {
 inline constexpr int kNoCounters = -1;
 struct CountTree {
   static constexpr bool kClock = false, kTrain = false, kTrace = false, kSites = false;
+  static constexpr bool kSparse = false;
   static constexpr int kCounters = kNoCounters;
 };
 // Keeps calls from different sites of a caller apart. Its entries of Java methods are handled by
@@ -20,6 +21,10 @@ struct SiteTree : CountTree {
 };
 struct TimeTree : CountTree {
   static constexpr bool kClock = true;
+};
+// Reads the clock for some intervals only (sparse/intervals.h).
+struct SparseTimeTree : TimeTree {
+  static constexpr bool kSparse = true;
 };
 struct TimeTrace : TimeTree {
   static constexpr bool kTrace = true;
@@ -50,6 +55,7 @@ struct Training : R {
 #define JPROF_UNTRAINED_RECORDINGS(EACH) \
   EACH(CountTree)                        \
   EACH(SiteTree)                         \
+  EACH(SparseTimeTree)                   \
   EACH(TimeTrace)
 #define JPROF_TRAINED_RECORDINGS(EACH) \
   EACH(TimeTree)                       \

@@ -29,6 +29,7 @@ struct SessionOptions {
   uint64_t trace_memory = 64ull << 20;  // bytes per thread
   uint64_t trace_rotate_ns = 0;         // kContinuous: time in one file; 0: there is one
   uint64_t trace_files = 0;             // how many of the last ones are kept; 0: all
+  uint32_t time_every = 1;              // one interval in this many is timed (sparse/intervals.h)
   uint32_t timed_event_period = 32;     // one event in this many is timed; 1 with counters
   MethodTable::Filter method_filter;
   // Methods whose calls are timed one by one, which requires a tree with time, or of which slow

@@ -131,6 +131,32 @@ struct TrainingRun {
   profile::TrainRecord* end = nullptr;
 };
 
+// Whether the interval since the last event is timed, and what it stands for (sparse/intervals.h).
+enum class Interval : uint32_t {
+  kUntimed,
+  kOpensWindow,  // not timed, but the next event reads the clock
+  kTimedForItself,
+  kTimedForMany,
+  kTimedInBurst,
+};
+
+// How the intervals to be timed are chosen, and what they came to since it was added to the
+// profile. Recordings that time every interval do not use it.
+struct Intervals {
+  uint32_t threshold = 0;  // a random number below it opens a window
+  uint32_t every = 1;
+  uint32_t burst = 0;      // intervals that are timed in any case
+  uint32_t window = 0;     // intervals that are timed after the one that begins next
+  uint32_t ended_at = 0;   // the context of the last timed interval
+  int64_t long_ticks = 0;  // an interval above this begins a burst
+  int64_t longest = 0;     // an interval above this stands only for itself
+  uint64_t timed = 0;
+  uint64_t sampled = 0;  // timed ones that stand for `every`, with the sum of their ticks
+  double sampled_ticks = 0;
+  double sampled_squares = 0;
+  uint64_t untimed_ticks = 0;  // of long intervals that were not timed
+};
+
 // The data that the agent keeps for a thread.
 class ThreadExtension {
  public:
@@ -158,13 +184,15 @@ struct alignas(64) Thread {
   uint32_t page_seen = 0;
   uint32_t until_timed = 1;  // events until the next timed one
   uint32_t timed_alone = 0;  // the current event was timed individually
+  Interval interval = Interval::kTimedForItself;
   profile::Node* nodes = nullptr;
   uint64_t continuation = 0;  // the VM's mark of the mounted virtual thread, or 0
   TrainingRun training;
   int64_t* extra = nullptr;  // metrics beyond the first, by node
 
-  // --- Fields that only slow paths use.
+  // --- Fields that only slow paths use, and recordings that time some intervals only.
   Session* session = nullptr;
+  Intervals intervals;
   profile::ThreadRecord* record = nullptr;  // record of the native thread (own ticks, dispatches)
   ptm::VirtualClock clock;
   uint64_t random = 0;

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "jprof/engine/session.h"
+#include "jprof/engine/sparse/intervals.h"
 #include "ptm/virtual_clock.h"
 
 namespace jprof::engine {
@@ -68,6 +69,7 @@ void StartMetrics(Thread& thread) {
   thread.counting.group.ReadAll(thread.counting.late);
   thread.counting.group.ReadAll(thread.counting.early);
   thread.last = thread.clock.Restart();
+  SetIntervals(thread);
   thread.page_lock = thread.clock.lock();
   thread.page_seen = thread.clock.seen();
 }
@@ -102,6 +104,7 @@ void NameAtFirstEvent(Thread& thread) {
 }
 
 void EndRecord(Thread& thread) {
+  AddIntervals(thread);
   if (thread.session->options().kernel_names && !IsFirstOfProcess(thread))
     prctl(PR_GET_NAME, thread.record->name);
   thread.record->end_ticks = ptm::ReadTsc();

@@ -31,6 +31,7 @@ void FreeAll(Timeline*& list) {
 
 // Attributes the time up to now to the current node.
 void AttributeTime(Thread& thread) {
+  if (thread.interval == Interval::kUntimed) return;
   if (__atomic_load_n(thread.page_lock, __ATOMIC_RELAXED) != thread.page_seen) return;
   const int64_t now = ptm::ReadTsc();
   thread.cursor.top[-1].node->self += now - thread.last;

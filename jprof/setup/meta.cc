@@ -118,6 +118,7 @@ profile::RecordingOptions RecordingOptionsOf(const options::AgentOptions& option
           .focus = TextOf(options.focus),
           .label_from = fmt::format("{}", fmt::join(options.label_from, "+")),
           .distribution = ItemTexts(options.distribution),
+          .time_every = options.time_every,
           .within = TypedText(options.within),
           .after = options.after,
           .begins_paused = !options.start,

@@ -181,6 +181,8 @@ Result<Plan> MakePlan(const options::AgentOptions& options, bool has_vm) {
   if (!options.within.Empty()) session.gates = WatchOf(options.within);
   session.gate_after = options.after;
   session.begins_paused = !options.start && !plan.sampling;
+  session.time_every = static_cast<uint32_t>(options.time_every);
+  if (session.time_every > 1) plan.kind = engine::RecordingKind::kSparseTimeTree;
   session.fold_recursion = options.fold_recursion;
   session.call_sites = options.call_sites;
   session.trace_keep = TraceKeepOf(options.trace_mode);

@@ -8,6 +8,7 @@
 #include "common/nearest.h"
 #include "common/shell_word.h"
 #include "model/tree/live_history.h"
+#include "model/tree/sparse_time.h"
 #include "model/values/amount.h"
 #include "profile/files/object_metrics.h"
 
@@ -74,8 +75,10 @@ Corrected CorrectOne(const Source& source, const profile::CallTree& tree,
                      std::span<const int64_t> raw, const calibrate::Metric& metric) {
   if (!info.is_time()) return {calibrate::Correct(counted, metric, 0), {}};
   const double variance = TimerOverheadVariance(source.reader, tree);
-  // What samples or a table showed that has to stay as it is, or exact parts of probes.
-  const bool stays = source.as_trained || !source.refitted.empty() || !metric.probes.empty();
+  // What samples or a table showed that has to stay as it is, or exact parts of probes. Times that
+  // are estimates vary: the smallest of them would be too small.
+  const bool stays = source.as_trained || !source.refitted.empty() || !metric.probes.empty() ||
+                     SparseTimeOf(source.reader).is_sparse();
   if (stays) return {calibrate::Correct(counted, metric, variance), {}};
   std::vector<uint32_t> owner(tree.size());
   for (size_t i = 0; i < tree.size(); ++i) owner[i] = IndexOf(profile::MethodOf(tree.ref[i]));
@@ -114,6 +117,20 @@ std::vector<Corrected> CorrectAll(const Source& source, const profile::CallTree&
     corrections[m] = CorrectOne(source, tree, counted, metrics[m], tree.metrics[m], *metric);
   }
   return corrections;
+}
+
+// Adds to the errors what is due to intervals that were not timed. Returns that part of the error
+// of each metric's sum.
+std::vector<double> AddEstimateErrors(const Source& source, const profile::CallTree& tree,
+                                      const std::vector<profile::Metric>& metrics,
+                                      std::vector<Corrected>& corrections) {
+  const SparseTime sparse = SparseTimeOf(source.reader);
+  std::vector<double> errors(metrics.size());
+  for (size_t m = 0; m < metrics.size(); ++m) {
+    if (sparse.is_sparse() && metrics[m].is_time())
+      errors[m] = AddEstimateError(sparse, tree, m, corrections[m].correction);
+  }
+  return errors;
 }
 
 // Returns the metric that counts the samples of `m`: the next one for a weighted metric, `m` itself
@@ -231,7 +248,9 @@ Forest MakeForest(Source& source, profile::CallTree tree, const std::vector<size
   forest.names = Names(source.reader);
   if (forest.names.has_aliases()) NameBySymbol(tree, forest.names);
   std::vector<Corrected> corrected = CorrectAll(source, tree, forest.names, infos);
+  const std::vector<double> estimated = AddEstimateErrors(source, tree, infos, corrected);
   forest.metrics = MakeColumns(source, chosen, infos, corrected);
+  for (size_t m = 0; m < infos.size(); ++m) forest.metrics[m].estimate_error = estimated[m];
   std::vector<calibrate::Correction> corrections;
   for (Corrected& one : corrected) corrections.push_back(std::move(one.correction));
   std::vector<bool> counts_samples;

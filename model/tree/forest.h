@@ -22,7 +22,8 @@ struct MetricTotals {
       1000;  // least part of the time that a thread had it on a counter; sums are scaled
   double raw = 0;
   double adjust = 0;
-  double error = 0;                                    // of the sum of BASE
+  double error = 0;           // of the sum of BASE
+  double estimate_error = 0;  // the part of it that comes from intervals that were not timed
   std::array<double, calibrate::kLevels> events = {};  // intervals by the exactness of their key
   uint64_t below_zero = 0;                             // rows whose BASE is below 0
   double residue = 0;                                  // their sum, which is kept in every total

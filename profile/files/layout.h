@@ -262,6 +262,11 @@ struct ControlHeader {
   uint64_t gate_calls = 0;  // outermost calls of WITHIN's methods, and those that AFTER leaves out
   uint32_t starts = 0, stops = 0;  // of the recording of calls, by the program or `jprof ctl`
   uint32_t paused = 0;             // 1 while it is stopped
+  // With TIME_EVERY: how many intervals were timed; how many of these stand for TIME_EVERY
+  // intervals, with the sum of their ticks and of the squares; and the ticks of long intervals that
+  // were not timed, whose context is known only roughly.
+  uint64_t timed_intervals = 0, sampled_intervals = 0, sampled_ticks = 0, sampled_squares = 0;
+  uint64_t untimed_ticks = 0;
 };
 static_assert(sizeof(ControlHeader) <= 4096);
 inline constexpr size_t kControlHeaderBytes = 4096;

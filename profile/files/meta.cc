@@ -43,6 +43,7 @@ json ToJson(const RecordingOptions& options) {
           {"focus", options.focus},
           {"label_from", options.label_from},
           {"distribution", options.distribution},
+          {"time_every", options.time_every},
           {"within", options.within},
           {"after", options.after},
           {"begins_paused", options.begins_paused},
@@ -117,6 +118,7 @@ void Read(const JsonFields& fields, RecordingOptions& options) {
   fields.Read("focus", options.focus);
   fields.Read("label_from", options.label_from);
   options.distribution = fields.Texts("distribution");
+  fields.Read("time_every", options.time_every);
   fields.Read("within", options.within);
   fields.Read("after", options.after);
   fields.Read("begins_paused", options.begins_paused);
@@ -165,6 +167,13 @@ void Read(const JsonFields& fields, Piece& piece) {
 }
 
 }  // namespace
+
+std::string Meta::ModeText() const {
+  std::string text = mode.empty() ? "unknown mode" : mode;
+  if (options.fold_recursion) text += " with folded recursion";
+  if (options.time_every > 1) text += fmt::format(", one interval in {} timed", options.time_every);
+  return text;
+}
 
 double Clock::timer_overhead() const {
   return bracket_period > 1 ? bracket_ticks * (1 - 1 / static_cast<double>(bracket_period)) : 0;

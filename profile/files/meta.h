@@ -106,6 +106,7 @@ struct RecordingOptions {
   std::string threads, methods, focus;    // filters
   std::string label_from;                 // methods whose argument is a label
   std::vector<std::string> distribution;  // patterns of methods, each with + or - before it
+  uint64_t time_every = 1;                // how many intervals a timed one stands for
   std::string within;                     // methods outside of which nothing is recorded
   uint64_t after = 0;                     // the first calls of these, which are not recorded
   bool begins_paused = false;
@@ -154,6 +155,8 @@ struct Meta {
   Piece piece;
 
   bool is(Mode other) const { return mode == NameOf(other); }
+  // Returns how it recorded: "callflow with folded recursion, one interval in 16 timed".
+  std::string ModeText() const;
   bool operator==(const Meta&) const = default;
 };
 

@@ -117,6 +117,11 @@ void MergedControl::AddHeader(const ControlHeader& from, double factor) {
   header_.more_other_timer += from.more_other_timer;
   header_.samples_in_heap += from.samples_in_heap;
   header_.lost_durations += from.lost_durations;
+  header_.timed_intervals += from.timed_intervals;
+  header_.sampled_intervals += from.sampled_intervals;
+  header_.sampled_ticks += Scaled(from.sampled_ticks, factor);
+  header_.sampled_squares += Scaled(from.sampled_squares, factor * factor);
+  header_.untimed_ticks += Scaled(from.untimed_ticks, factor);
   header_.gate_patterns |= from.gate_patterns;
   header_.gate_calls += from.gate_calls;
   header_.starts += from.starts;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "calibrate/model/table.h"
+#include "model/tree/sparse_time.h"
 #include "model/values/amount.h"
 #include "model/values/statistics.h"
 #include "reports/quality/metric_text.h"
@@ -190,7 +191,47 @@ Findings SharedCounter(const ProfileEvidence& of) {
   return found;
 }
 
+Findings Estimated(const ProfileEvidence& of) {
+  const model::SparseTime sparse = model::SparseTimeOf(of.reader());
+  if (!sparse.is_sparse()) return {};
+  Findings found;
+  for (const Metric& metric : of.metrics) {
+    if (!metric.info.is_time()) continue;
+    const double arm = model::kDeviations95 * metric.estimate_error, base = metric.base();
+    const double relative = base > 0 ? arm / base : metric.estimate_error > 0 ? 1 : 0;
+    found.push_back(
+        {relative, Graded(relative, {.minor = 0.05, .major = 0.25}),
+         fmt::format("{} is estimated from one interval in {} of frequent contexts, +- "
+                     "{} in all",
+                     metric.info.name, sparse.every, AmountText(metric, metric.estimate_error)),
+         fmt::format("{:.0f} intervals were timed", sparse.timed)});
+  }
+  return found;
+}
+
+Findings NotTimed(const ProfileEvidence& of) {
+  const model::SparseTime sparse = model::SparseTimeOf(of.reader());
+  Findings found;
+  for (const Metric& metric : of.metrics) {
+    if (!sparse.is_sparse() || !metric.info.is_time() || sparse.untimed <= 0) continue;
+    const double share = metric.raw > 0 ? std::min(1.0, sparse.untimed / metric.raw) : 1;
+    found.push_back(
+        {share, Graded(share, {.minor = 0.01, .major = 0.1}),
+         fmt::format("{} ({:.1f} %) of {} was in long intervals that were not timed",
+                     AmountText(metric, sparse.untimed), 100 * share, metric.info.name)});
+  }
+  return found;
+}
+
 constexpr FactRow<ProfileEvidence> kMetricFacts[] = {
+    {"estimated", Estimated,
+     "Calls are exact. The clock was read for the first intervals of each context and for some of "
+     "the later ones, which stand for the others; +- is one standard deviation.",
+     "Record with a smaller --time-every, or without it."},
+    {"not_timed", NotTimed,
+     "Its amount is known, but only roughly which of the contexts that ran just then it belongs "
+     "to: it is in a context that contains them.",
+     "Record without --time-every if the times of these contexts matter."},
     {"forced_table", ForcedTable,
      "The costs that were subtracted are those of another machine or JVM.",
      "jprof calibrate on that machine, and print the report without --force."},

@@ -54,8 +54,7 @@ std::string MachineText(const model::Source& source) {
 std::string RunText(const model::Source& source) {
   const profile::Meta& meta = source.reader.meta();
   return fmt::format(
-      "{}{}{}, {}, {}, started {}; {}", meta.mode.empty() ? "unknown mode" : meta.mode,
-      meta.options.fold_recursion ? " with folded recursion" : "",
+      "{}{}, {}, {}, started {}; {}", meta.ModeText(),
       source.merged ? fmt::format(", merged from {} profiles", source.merged->inputs.size()) : "",
       ElapsedText(source.reader.header()), ThreadsText(source.reader),
       meta.start.empty() ? "?" : meta.start, MachineText(source));

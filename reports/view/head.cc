@@ -15,8 +15,7 @@ using nlohmann::json;
 
 std::string RunText(const profile::Reader& reader) {
   const profile::Meta& meta = reader.meta();
-  std::string text = meta.mode;
-  if (meta.options.fold_recursion) text += " with folded recursion";
+  std::string text = meta.mode.empty() ? "" : meta.ModeText();
   if (!meta.start.empty()) text += ", " + meta.start;
   return text + ", " + ElapsedText(reader.header());
 }

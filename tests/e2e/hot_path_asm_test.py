@@ -5,11 +5,12 @@ Usage: hot_path_asm_test.py LIBJPROF.SO [OBJDUMP]
 
 A handler's fast path consists of all instructions that can be reached from its start without
 leaving its function. It may leave only by a jump to its slow path: its own part that the compiler
-split off as .cold, HandleCold, or HandleTimed. The fast path contains no call, no lock prefix, no
-division, and no other instruction that waits or serialises; it reads the clock once (counts:
-never), and it returns. The two most important recordings also pass no value through the stack,
-except saved registers: the slow path's operands stay in registers. With operands on the stack, an
-event cost 1.4 times as much.
+split off as .cold, HandleCold, HandleTimed or, where only some intervals are timed,
+HandleTimedInterval and BeginTimingCold. The fast path contains no call, no lock prefix, no
+division, and no other instruction that waits or serialises; it reads the clock once (counts, and
+intervals that are not timed: never), and it returns. The most important recordings also pass no
+value through the stack, except saved registers: the slow path's operands stay in registers. With
+operands on the stack, an event cost 1.4 times as much.
 """
 import itertools
 import re
@@ -22,12 +23,13 @@ HANDLER = re.compile(
 HOOK = re.compile(r"jprof::hookit::.*::On(Entry|Exit)<jprof::engine::(.+)>\(void\*, void\*\)$")
 # What the compiler's calls go to: a jump to the handler.
 HOOK_CALL = re.compile(r"^__cyg_profile_func_(enter|exit)$")
-SLOW = re.compile(r"\[clone \.cold(\.\d+)?\]$|::Handle(Cold|Timed)<")
+SLOW = re.compile(
+    r"\[clone \.cold(\.\d+)?\]$|::(Handle(Cold|Timed|TimedInterval)|BeginTimingCold)<")
 REQUIRED = {(event, recording) for event in ("Entry", "Exit")
-            for recording in ("CountTree", "TimeTree")}
+            for recording in ("CountTree", "TimeTree", "SparseTimeTree")}
 CLOCK_READS = {"CountTree": 0, "TimeTree": 1, "Training<jprof::engine::TimeTree>": 1,
-               "TimeTrace": 1}
-WITHOUT_STACK = {"CountTree", "TimeTree"}
+               "TimeTrace": 1, "SparseTimeTree": 0}
+WITHOUT_STACK = {"CountTree", "TimeTree", "SparseTimeTree"}
 # Counters as metrics: one that cannot be read in user space is read by a system call, so there are
 # calls.
 MAY_CALL = re.compile("^(Training<jprof::engine::)?CounterTree<")
@@ -174,7 +176,7 @@ def prove_the_checks():
             this = name % (event, recording)
             body = ["test %rax,%rax", f"je {0x9000:x} <{this} [clone .cold]>", "@jmp",
                     "call 10 <never reached>",
-                    "nop" if recording == "CountTree" else "rdtsc", "mov %rax,0x8(%rcx)", "ret",
+                    "rdtsc" if CLOCK_READS[recording] else "nop", "mov %rax,0x8(%rcx)", "ret",
                     "call 10 <padding>"]
             text += f"{address:016x} <{this}>:\n"
             for i, instruction in enumerate(body):

@@ -9,6 +9,7 @@
 #include "jprof/engine/gate/gated_events.h"
 #include "jprof/engine/session.h"
 #include "jprof/engine/slow/slow_calls.h"
+#include "jprof/engine/sparse/intervals.h"
 
 namespace jprof::engine {
 
@@ -30,6 +31,16 @@ bool IsRecorded(Thread& thread) {
   return true;
 }
 
+// Attributes the ticks since the last event to `node`.
+template <class Recording>
+void AttributeTicks(Thread& thread, profile::Node* node, int64_t ticks) {
+  if constexpr (Recording::kSparse) {
+    EndAnyInterval(thread, node, ticks);
+  } else {
+    node->self += ticks;
+  }
+}
+
 // Gives the current timeline what was since its last event, and switches to that of the event.
 template <class Recording>
 void SwitchTimeline(Thread& thread, const Event& event, int64_t* now) {
@@ -38,7 +49,7 @@ void SwitchTimeline(Thread& thread, const Event& event, int64_t* now) {
   } else if constexpr (Recording::kClock || internal::kCounts<Recording>) {
     profile::Node* const node = thread.cursor.top[-1].node;
     if constexpr (Recording::kClock) {
-      node->self += TakeTime(thread, now).ticks;
+      AttributeTicks<Recording>(thread, node, TakeTime(thread, now).ticks);
       thread.last = *now;
     }
     internal::AttributeCounters<Recording>(&thread, node);
@@ -76,7 +87,7 @@ Elapsed AttributeInterval(const Current& current, int64_t* now) {
   if constexpr (Recording::kClock) {
     elapsed = TakeTime(thread, now);
     elapsed.dispatched |= current.switched;
-    node->self += elapsed.ticks;
+    AttributeTicks<Recording>(thread, node, elapsed.ticks);
     thread.last = *now;
     // The fast path left before it counted this event, unless the dispatch was inside the handler.
     if (elapsed.dispatched) ++thread.progress.events;
@@ -90,7 +101,7 @@ void EndSlow(Thread& thread, int64_t now, bool exact) {
   if constexpr (internal::kCounts<Recording>) {
     internal::ReadLate<Recording>(&thread, now);
   } else if constexpr (Recording::kClock) {
-    if (exact) EndTimedEvent(thread, now);
+    if (exact || Recording::kSparse) EndTimedEvent(thread, now);
   }
 }
 

@@ -26,6 +26,8 @@ TEST(Plan, ModesAndMetricsDecideTheKind) {
   } cases[] = {
       {"callflow", RecordingKind::kTimeTree, true, 0, 1},
       {"callflow,metrics=dispatches", RecordingKind::kTimeTree, true, 0, 1},
+      {"callflow,time_every=16", RecordingKind::kSparseTimeTree, true, 0, 1},
+      {"callflow,time_every=1", RecordingKind::kTimeTree, true, 0, 1},
       {"calltree", RecordingKind::kCountTree, false, 0, 0},
       {"trace", RecordingKind::kTimeTrace, true, 0, 1},
       {one, RecordingKind::kOneCounter, false, 1, 1},

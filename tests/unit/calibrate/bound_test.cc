@@ -159,13 +159,14 @@ TEST(Bound, OverheadsAreMultipliedAndTheirErrorsWiden) {
 TEST(Bound, IntervalsOfMethodsAreThoseOfTheCorrection) {
   for (unsigned seed = 1; seed <= 10; ++seed) {
     std::mt19937 random(seed);
+    const auto below = [&](uint32_t end) { return static_cast<uint32_t>(random()) % end; };
     Metric metric;
     for (const EventKind previous : {EventKind::kEntry, EventKind::kExit}) {
       for (const EventKind event : {EventKind::kEntry, EventKind::kExit}) {
         for (const char running : {'J', 'R', 'r'}) {
           for (const char called : {'J', 'R', 'r', 'T'})
             metric.keys[{previous, running, event, called}].overhead =
-                1 + static_cast<double>(random() % 100);
+                1 + static_cast<double>(below(100));
         }
       }
     }
@@ -175,15 +176,15 @@ TEST(Bound, IntervalsOfMethodsAreThoseOfTheCorrection) {
     std::vector<std::array<uint32_t, 4>> counts = {{}};
     std::vector<int64_t> raw = {5};
     for (uint32_t i = 1; i < 200; ++i) {
-      superseded.push_back(i > 2 && random() % 8 == 0);
-      parent.push_back(random() % i);
+      superseded.push_back(i > 2 && below(8) == 0);
+      parent.push_back(below(i));
       while (superseded[i] && (superseded[parent[i]] || parent[i] == 0))
-        parent[i] = 1 + random() % (i - 1);
+        parent[i] = 1 + below(i - 1);
       if (!superseded[i] && superseded[parent[i]]) parent[i] = 0;
-      letter.push_back("JRr"[random() % 3]);
-      owner.push_back(1 + random() % 20);
-      counts.push_back({random() % 1000, random() % 1000, random() % 1000, random() % 1000});
-      raw.push_back(static_cast<int64_t>(random() % 100'000));
+      letter.push_back("JRr"[below(3)]);
+      owner.push_back(1 + below(20));
+      counts.push_back({below(1000), below(1000), below(1000), below(1000)});
+      raw.push_back(static_cast<int64_t>(below(100'000)));
     }
     const CountedTree tree = {parent, superseded, letter, counts};
     const std::vector<double> adjust = Correct(tree, metric).adjust;

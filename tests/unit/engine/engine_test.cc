@@ -17,6 +17,7 @@
 
 #include "jprof/engine/events.h"
 #include "jprof/engine/session.h"
+#include "jprof/engine/sparse/intervals.h"
 #include "profile/read/reader_trace.h"
 #include "tests/oracle/list_tree.h"
 
@@ -270,6 +271,125 @@ TEST_F(EngineTest, TimeCountsTheSameAndAddsUpToTheThreadsOwnTime) {
   const double taken = static_cast<double>(Sum().self + current_thread->record->own_ticks) /
                        session_->clock().ticks_per_second * 1e9;
   EXPECT_NEAR(taken / static_cast<double>(cpu), 1.0, 0.1);
+}
+
+// One interval in 16, or in `every`, of frequent contexts is timed.
+SessionOptions Sparse(uint32_t every = 16) {
+  SessionOptions options;
+  options.time_every = every;
+  return options;
+}
+
+TEST_F(EngineTest, TimingSomeIntervalsCountsEveryContextLikeTheOracle) {
+  Start(Sparse());
+  ListTree oracle;
+  RunRandom<SparseTimeTree>(oracle, 5, 6, 300'000, true);
+  EXPECT_EQ(Contexts(), oracle.contexts());
+  ThreadRegistry::Detach();
+  const profile::ControlHeader& header = *session_->writer().header();
+  EXPECT_GT(header.timed_intervals, 300'000u / 16);
+  EXPECT_GT(header.sampled_intervals, 0u);
+  EXPECT_GE(header.timed_intervals, header.sampled_intervals);
+}
+
+// Takes about 4 ns for each step, and nothing but time.
+void Work(int steps) {
+  for (uint64_t x = 1; steps > 0; --steps) {
+    x = x * 0x9e3779b97f4a7c15u;
+    asm volatile("" : "+r"(x));
+  }
+}
+int64_t SpinFor(int64_t nanos) {
+  const int64_t begin = ptm::VirtualClock::CpuNanos();
+  int64_t now = begin;
+  while (now < begin + nanos) now = ptm::VirtualClock::CpuNanos();
+  return now - begin;
+}
+
+// The second method takes four times as long as the first at each 16th call, which no fixed step of
+// 16 calls would find or miss by the right share. What every interval comes to is the oracle.
+TEST_F(EngineTest, TimesOfSomeIntervalsEstimateThoseOfAll) {
+  const auto self_of = [this]<class R>(SessionOptions options) {
+    Start(std::move(options));
+    for (int i = 0; i < 100'000; ++i) {
+      Enter<R>(1);
+      Work(10);
+      Leave<R>(1);
+      Enter<R>(2);
+      Work(i % 16 == 3 ? 40 : 10);
+      Leave<R>(2);
+    }
+    std::map<uint32_t, double> self;
+    ForEachNode([&](const Node& node) {
+      self[NumberOf(profile::MethodOf(node.ref))] += static_cast<double>(node.self);
+    });
+    ThreadRegistry::Detach();
+    const uint64_t timed = session_->writer().header()->timed_intervals;
+    session_.reset();
+    std::filesystem::remove_all(directory_ + "/p");
+    return std::pair(self, timed);
+  };
+  std::vector<double> ratios;
+  for (int i = 0; i < 5; ++i) {
+    const auto all = self_of.operator()<TimeTree>({}).first;
+    const auto [some, timed] = self_of.operator()<SparseTimeTree>(Sparse());
+    EXPECT_LT(timed, 400'000u / 2);
+    ratios.push_back((some.at(2) / some.at(1)) / (all.at(2) / all.at(1)));
+  }
+  std::ranges::sort(ratios);
+  EXPECT_NEAR(ratios[2], 1.0, 0.15);
+}
+
+// One call in 1,000 of a frequent context takes 2 ms. Whether it is timed or not, its time is in
+// the tree once, and not as often as the intervals for which a timed one stands.
+TEST_F(EngineTest, ALongIntervalThatIsNotTimedIsNotMissed) {
+  Start(Sparse(64));
+  int64_t spun = 0;
+  for (int i = 0; i < 50'000; ++i) {
+    Enter<SparseTimeTree>(1);
+    if (i % 1000 == 777) spun += SpinFor(2'000'000);
+    Leave<SparseTimeTree>(1);
+  }
+  if (current_thread->record->flags & profile::kThreadNoClock)
+    GTEST_SKIP() << "no perf events here";
+  const double self = static_cast<double>(Sum().self) / session_->clock().ticks_per_second * 1e9;
+  EXPECT_NEAR(self / static_cast<double>(spun), 1.0, 0.3);
+  ThreadRegistry::Detach();
+  EXPECT_GT(session_->writer().header()->untimed_ticks, 0u);
+}
+
+// Code whose intervals are long compared with a reading of the clock is timed as without the
+// option.
+TEST_F(EngineTest, LongIntervalsAreAllTimed) {
+  Start(Sparse(64));
+  for (int i = 0; i < 20'000; ++i) {
+    Enter<SparseTimeTree>(1);
+    Work(1000);
+    Leave<SparseTimeTree>(1);
+  }
+  ThreadRegistry::Detach();
+  EXPECT_GT(session_->writer().header()->timed_intervals, 40'000u * 8 / 10);
+}
+
+// The share of events that open a window is the same for every period of the program, and for every
+// call in it: within six standard deviations of what chance makes of it.
+TEST(OpensWindow, SelectsEachCallOfAPeriodEquallyOften) {
+  constexpr uint32_t kEvery = 64, kCalls = 1 << 18;
+  constexpr auto kThreshold = static_cast<uint32_t>((uint64_t{1} << 32) / kEvery);
+  std::array<uint32_t, 64> counts = {};
+  for (uint32_t* count : {&counts[0], &counts[1], &counts[37]}) {
+    for (const uint32_t period : {1u, 2u, 3u, 5u, 8u, 13u, 16u, 21u, 32u, 34u, 55u, 64u, 89u}) {
+      std::vector<double> selected(period);
+      *count = 0;
+      while (*count < kCalls) {
+        ++*count;
+        selected[*count % period] += OpensWindow(count, kThreshold);
+      }
+      const double expected = double{kCalls} / kEvery / period;
+      for (const double of_call : selected)
+        EXPECT_NEAR(of_call, expected, 6 * std::sqrt(expected)) << "period " << period;
+    }
+  }
 }
 
 TEST_F(EngineTest, AThreadWithoutAReportedEndHasNoCpuTimeAfterItsStart) {

@@ -252,6 +252,63 @@ TEST(Quality, FactsAboutTheRun) {
             "minor");
 }
 
+// Returns a profile that has timed one interval in 16: a method of 1,000 calls of 10 ns, called by
+// another one in whose 1,001 intervals 5 ns pass each.
+profile::SyntheticProfile SparselyTimed() {
+  profile::SyntheticProfile made;
+  const profile::MethodId main = made.AddMethod("Demo", "main", "()V", profile::kMethodStatic);
+  const profile::MethodId leaf = made.AddMethod("Demo", "leaf", "()V", profile::kMethodStatic);
+  const size_t thread = made.AddThread("main", 100);
+  made.Enter(thread, main, FrameKind::kJitted, 0);
+  for (int i = 0; i < 1000; ++i) {
+    made.Enter(thread, leaf, FrameKind::kJitted, 5);
+    made.Exit(thread, 10);
+  }
+  made.Exit(thread, 5);
+  const std::string options = R"("options":{)";
+  made.meta.replace(made.meta.find(options), options.size(), options + R"("time_every":16,)");
+  made.header.timed_intervals = 150;
+  return made;
+}
+
+// A node's variance is (n - 1) * R * square of the mean * variation * 2, for the R intervals beyond
+// the first 16 of each count; the variation is the mean square by the square of the mean.
+TEST(Quality, EstimatedTimesHaveAnErrorByTheVariationOfTheirIntervals) {
+  const auto estimated = [](uint64_t squares) {
+    profile::SyntheticProfile made = SparselyTimed();
+    made.header.sampled_intervals = 100;
+    made.header.sampled_ticks = 1000;
+    made.header.sampled_squares = squares;
+    return FactsOf(made);
+  };
+  const double leaf = 984 * 15 * 2 * 10.0 * 10, main = 984 * 15 * 2 * 5.0 * 5;
+  const double same = model::kDeviations95 * std::sqrt(leaf + main) / (1000 * 15 + 5);
+  for (const double variation : {1.0, 4.0, 100.0}) {
+    const Quality quality = estimated(static_cast<uint64_t>(variation * 100 * 10 * 10));
+    const Fact* fact = FactNamed(quality, "estimated");
+    ASSERT_NE(fact, nullptr);
+    EXPECT_NEAR(fact->value, same * std::sqrt(variation), 0.001 * fact->value);
+    EXPECT_EQ(fact->severity, variation > 50 ? kMajor : kMinor);
+    EXPECT_TRUE(fact->text.starts_with(
+        "time is estimated from one interval in 16 of frequent contexts, +- "));
+  }
+  EXPECT_EQ(FactNamed(FactsOf(DemoProfile()), "estimated"), nullptr);
+}
+
+TEST(Quality, LongIntervalsThatWereNotTimedAreGradedByTheirShare) {
+  const auto severity = [](uint64_t ticks) {
+    profile::SyntheticProfile made = SparselyTimed();
+    made.header.untimed_ticks = ticks;
+    const Quality quality = FactsOf(made);
+    const Fact* fact = FactNamed(quality, "not_timed");
+    return fact == nullptr ? "none" : NameOf(fact->severity);
+  };
+  EXPECT_EQ(severity(0), "none");
+  EXPECT_EQ(severity(100), "info");
+  EXPECT_EQ(severity(200), "minor");
+  EXPECT_EQ(severity(2000), "major");
+}
+
 // Shares of events: of 10 calls, one more that was dropped is a tenth, three more are a quarter.
 TEST(Quality, LostEventsAreGradedByTheirShare) {
   const auto dropped = [](uint64_t count) {

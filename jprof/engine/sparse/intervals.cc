@@ -1,0 +1,135 @@
+#include "jprof/engine/sparse/intervals.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "jprof/engine/session.h"
+#include "ptm/tsc.h"
+
+namespace jprof::engine {
+namespace {
+
+constexpr uint32_t kIntervalsPerReport = 1024;  // those of a killed program that are not reported
+
+bool WasDispatchedSince(const Thread& thread) {
+  return __atomic_load_n(thread.page_lock, __ATOMIC_RELAXED) != thread.page_seen;
+}
+
+// Returns the nearest context that contains both.
+uint32_t CommonContext(const Thread& thread, uint32_t a, uint32_t b) {
+  while (a != b) (a > b ? a : b) = thread.nodes[std::max(a, b)].parent;
+  return a;
+}
+
+// Gives a context the time of a long interval that was not timed.
+void AddMissed(Thread& thread, int64_t ticks) {
+  Intervals& intervals = thread.intervals;
+  const auto here = static_cast<uint32_t>(thread.cursor.top[-1].node - thread.nodes);
+  const uint32_t common = CommonContext(thread, intervals.ended_at, here);
+  // Virtual threads have trees of their own: a context of another one is no ancestor.
+  thread.nodes[common != 0 ? common : here].self += ticks;
+  intervals.untimed_ticks += static_cast<uint64_t>(ticks);
+  intervals.burst = kIntervalsInBurst;
+}
+
+// Returns whether the interval that an event has begun is in a window, and follows the windows.
+bool IsInWindow(Thread& thread, const uint32_t* count) {
+  uint32_t& window = thread.intervals.window;
+  const bool is_in = window > 0;
+  window -= is_in;
+  if (OpensWindow(count, thread.intervals.threshold)) window = kWindow;
+  return is_in;
+}
+
+// Returns what an interval adds to its context.
+int64_t Weighted(Thread& thread, int64_t ticks) {
+  Intervals& intervals = thread.intervals;
+  if (thread.interval == Interval::kTimedForItself) return ticks;
+  if (ticks > intervals.long_ticks) intervals.burst = kIntervalsInBurst;
+  if (thread.interval != Interval::kTimedForMany || ticks > intervals.longest) return ticks;
+  ++intervals.sampled;
+  intervals.sampled_ticks += static_cast<double>(ticks);
+  intervals.sampled_squares += static_cast<double>(ticks) * static_cast<double>(ticks);
+  return ticks * intervals.every;
+}
+
+}  // namespace
+
+void SetIntervals(Thread& thread) {
+  const SessionOptions& options = thread.session->options();
+  const double per_ns = thread.session->clock().ticks_per_second / 1e9;
+  const uint32_t every = options.time_every;
+  // An interval is in a window if one of the kWindow events before that which begins it opens one.
+  const double opens = 1 - std::pow(1 - 1.0 / std::max(every, 2u), 1.0 / kWindow);
+  thread.intervals = {.threshold = static_cast<uint32_t>(std::ldexp(opens, 32)),
+                      .every = every,
+                      .long_ticks = static_cast<int64_t>(per_ns * 250),
+                      .longest = static_cast<int64_t>(per_ns * 4000 * every)};
+}
+
+void EndInterval(Thread& thread, profile::Node* node, int64_t now) {
+  const int64_t ticks = now - thread.last;
+  thread.last = now;
+  EndAnyInterval(thread, node, ticks);
+  if (thread.intervals.timed >= kIntervalsPerReport) AddIntervals(thread);
+}
+
+void EndAnyInterval(Thread& thread, profile::Node* node, int64_t ticks) {
+  if (thread.interval == Interval::kUntimed || thread.interval == Interval::kOpensWindow) {
+    if (ticks > thread.intervals.longest) AddMissed(thread, ticks);
+  } else {
+    node->self += Weighted(thread, ticks);
+    ++thread.intervals.timed;
+  }
+  thread.intervals.ended_at = static_cast<uint32_t>(node - thread.nodes);
+}
+
+void BeginTiming(Thread& thread, const uint32_t* count) {
+  Intervals& intervals = thread.intervals;
+  if (OpensWindow(count, intervals.threshold)) intervals.window = kWindow;
+  thread.interval = Interval::kOpensWindow;
+  if (*count > kFirstTimedIntervals) return;
+  const int64_t now = ptm::TimedCodeEnd();
+  if (WasDispatchedSince(thread)) return;  // the next event finds out
+  if (now - thread.last > intervals.longest) AddMissed(thread, now - thread.last);
+  thread.last = now;
+  thread.interval = Interval::kTimedForItself;
+}
+
+void ContinueTiming(Thread& thread, const uint32_t* count) {
+  const bool covered = IsInWindow(thread, count);
+  Intervals& intervals = thread.intervals;
+  if (intervals.burst > 0) {
+    --intervals.burst;
+    thread.interval = Interval::kTimedInBurst;
+  } else if (*count <= kFirstTimedIntervals) {
+    thread.interval = Interval::kTimedForItself;
+  } else if (covered) {
+    thread.interval = Interval::kTimedForMany;
+  } else {
+    thread.interval = intervals.window > 0 ? Interval::kOpensWindow : Interval::kUntimed;
+  }
+}
+
+void TimeAfterRareEvent(Thread& thread, const uint32_t* count) {
+  IsInWindow(thread, count);
+  thread.interval = Interval::kTimedForItself;
+}
+
+void AddIntervals(Thread& thread) {
+  Intervals& intervals = thread.intervals;
+  if (intervals.every <= 1 || thread.session == nullptr) return;
+  profile::ControlHeader& header = *thread.session->writer().header();
+  const auto add = [](uint64_t& total, uint64_t more) {
+    __atomic_fetch_add(&total, more, __ATOMIC_RELAXED);
+  };
+  add(header.timed_intervals, std::exchange(intervals.timed, 0));
+  add(header.sampled_intervals, std::exchange(intervals.sampled, 0));
+  add(header.sampled_ticks,
+      static_cast<uint64_t>(std::max(0.0, std::exchange(intervals.sampled_ticks, 0.0))));
+  add(header.sampled_squares, static_cast<uint64_t>(std::exchange(intervals.sampled_squares, 0.0)));
+  add(header.untimed_ticks, std::exchange(intervals.untimed_ticks, 0));
+}
+
+}  // namespace jprof::engine
