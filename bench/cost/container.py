@@ -150,6 +150,10 @@ def arguments():
             parser.error(f"--sources: {name}: not one of {', '.join(SOURCES)}")
     if "async-1000" in names and not args.async_profiler:
         parser.error("--sources async-1000 needs --async-profiler LIBRARY")
+    if min(args.rounds, args.requests) < 1:
+        parser.error("--rounds and --requests: give 1 or more")
+    if not shutil.which(args.jprof):
+        parser.error(f"--jprof: {args.jprof} cannot be executed: build it (scripts/build)")
     args.sources = ["plain", *(name for name in names if name != "plain")]
     args.jprof = os.path.abspath(args.jprof)
     return args

@@ -1,6 +1,7 @@
 #include "calibrate/model/bound.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <numbers>
@@ -20,10 +21,14 @@ constexpr double kMostWork = 3;
 constexpr double kPure = 0.95;
 // The part of the methods about which chance and model error are wrong, by so many deviations.
 constexpr double kOutliers = 0.03, kOutlierDeviations = 6;
-// Factors and mean works (as shares of the mean overhead) that are tried.
+// Factors and mean works (as shares of the mean overhead) that are tried. The number of factors is
+// even: 1 is then in the middle between two of them, and each is either below or above.
 constexpr double kLeastFactor = 0.02, kMostFactor = 1.8;
-constexpr int kFactors = 61, kWorks = 14;
+constexpr int kFactors = 60, kWorks = 14;
 constexpr double kLeastWork = 1.0 / 32, kWorkStep = 1.5;
+// Shares of the methods, to be tried, that do next to nothing: where many do, the others' work says
+// nothing about theirs, and one mean for all would take what they leave for work.
+constexpr std::array<double, 3> kIdleShares = {0, 0.4, 0.8};
 // How far the overheads of one type may be off in common, at least, as a share.
 constexpr double kLeastPrior = 0.25;
 // Training on a machine that is not quiet finds a model error that is too large. These shares of it
@@ -31,6 +36,7 @@ constexpr double kLeastPrior = 0.25;
 constexpr double kModelErrors[] = {0.3, 0.6, 1};
 constexpr double kLeastModelError = 0.05;  // of the mean overhead
 constexpr double kSurely = 0.95;
+constexpr double kNotable = 0.97;  // factors above it change less than the errors that stay
 
 char GroupOf(char letter) {
   return static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
@@ -96,15 +102,21 @@ Evidence EvidenceOf(std::span<const OwnTime> times) {
   return of;
 }
 
-double LogLikelihood(const Evidence& of, double factor, double work, double model_error) {
-  double sum = 0;
+// Returns the log of the likelihood for each share of idle methods.
+std::array<double, kIdleShares.size()> LogLikelihoods(const Evidence& of, double factor,
+                                                      double work, double model_error) {
+  std::array<double, kIdleShares.size()> sums = {};
   for (const Seen& seen : of.methods) {
     const double rest = seen.time - factor * seen.overhead;
     const double sd = std::hypot(seen.chance, model_error * seen.model_error);
     const double outlier = NormalDensity(rest, std::hypot(kOutlierDeviations * sd, work));
-    sum += std::log((1 - kOutliers) * Density(rest, sd, work) + kOutliers * outlier + 1e-300);
+    const double works = Density(rest, sd, work), idles = Density(rest, sd, kLeastWork * of.mean);
+    for (size_t i = 0; i < sums.size(); ++i) {
+      const double either = (1 - kIdleShares[i]) * works + kIdleShares[i] * idles;
+      sums[i] += std::log((1 - kOutliers) * either + kOutliers * outlier + 1e-300);
+    }
   }
-  return sum;
+  return sums;
 }
 
 // Returns the log of the probability of each factor that is tried, up to a constant.
@@ -115,8 +127,10 @@ std::vector<double> Posterior(const Evidence& of, const std::vector<double>& fac
     std::vector<double> tried;
     for (const double model_error : kModelErrors) {
       double work = kLeastWork * of.mean;
-      for (int i = 0; i < kWorks; ++i, work *= kWorkStep)
-        tried.push_back(LogLikelihood(of, factor, work, model_error) - std::log(model_error));
+      for (int i = 0; i < kWorks; ++i, work *= kWorkStep) {
+        for (const double log : LogLikelihoods(of, factor, work, model_error))
+          tried.push_back(log - std::log(model_error));
+      }
     }
     const double largest = std::ranges::max(tried);
     double sum = 0;
@@ -254,7 +268,8 @@ Bounds BoundsOf(const std::vector<OwnTime>& times) {
   Bounds bounds;
   for (const auto& [group, of_group] : groups) {
     const auto bound = BoundOf(of_group);
-    if (bound && bound->factor < 1 && bound->too_much >= kSurely) bounds.emplace(group, *bound);
+    if (bound && bound->factor < kNotable && bound->too_much >= kSurely)
+      bounds.emplace(group, *bound);
   }
   return bounds;
 }

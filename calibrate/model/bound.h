@@ -57,7 +57,7 @@ std::vector<OwnTime> OwnTimesOf(const CountedTree& tree, std::span<const int64_t
 std::optional<Bound> BoundOf(std::span<const OwnTime> times);
 
 // Returns the types whose overheads the profile contradicts: those of which the table removes too
-// much with a probability of 95 % or more, and the factor is below 1.
+// much with a probability of 95 % or more, and the factor is notably below 1.
 Bounds BoundsOf(const std::vector<OwnTime>& times);
 
 // Returns the metric with the overheads of these types multiplied, and their errors widened by

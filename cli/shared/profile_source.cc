@@ -152,7 +152,9 @@ Result<model::Source> OpenComparable(const std::string& named, const TableChoice
   if (!directory) return std::unexpected(directory.error());
   const auto comparable = ComparableIn(*directory);
   if (!comparable) return std::unexpected(comparable.error());
-  return OpenProfile(*comparable, choice);
+  TableChoice same = choice;
+  same.as_trained = true;
+  return OpenProfile(*comparable, same);
 }
 
 }  // namespace jprof::cli

@@ -34,8 +34,9 @@ void PrintEventLosses(const model::Input& input);
 Result<model::Source> OpenProfile(const std::string& directory, const TableChoice& choice);
 
 // Opens a profile to compare it with another one, as OpenProfile does. Of a combined profile it
-// opens the first sampled run, whose name it prints on stderr. Fails for anything else; the message
-// states what can be done with it.
+// opens the first sampled run, whose name it prints on stderr. The costs of a table are as trained,
+// so that both are corrected alike. Fails for anything else; the message states what can be done
+// with it.
 Result<model::Source> OpenComparable(const std::string& directory, const TableChoice& choice);
 
 // Opens the directory as what it is, of several profiles the busiest. Fails as OpenProfile does.

@@ -1,5 +1,7 @@
 #include "cli/shared/report_options.h"
 
+#include <fmt/ranges.h>
+
 #include "cli/shared/choices.h"
 #include "cli/shared/pager.h"
 #include "cli/shared/usage_error.h"
@@ -73,6 +75,12 @@ Result<CountedAndSampled> OpenCountedAndSampled(const std::string& counted,
     if (!combined) return std::unexpected(combined.error());
     auto& runs = std::get<model::Combined>(*combined);
     return CountedAndSampled{std::move(runs.counted), std::move(runs.sampled)};
+  }
+  if (model::KindOf(counted) == model::InputKind::kCombined) {
+    return WrongUse(
+        "{} is a combined profile, which has samples of its own: leave out '{}', or give the "
+        "profile of its counted run",
+        counted, fmt::join(sampled, ","));
   }
   Result<model::Source> first = OpenProfile(counted, choice);
   if (!first) return std::unexpected(first.error());

@@ -145,9 +145,9 @@ enum class Interval : uint32_t {
 struct Intervals {
   uint32_t threshold = 0;  // a random number below it opens a window
   uint32_t every = 1;
-  uint32_t burst = 0;      // intervals that are timed in any case
+  uint32_t burst = 0;      // intervals until the end of a burst, of which the last are all timed
   uint32_t window = 0;     // intervals that are timed after the one that begins next
-  uint32_t ended_at = 0;   // the context of the last timed interval
+  uint32_t ended_at = 0;   // the context of the interval that the last clock reading has ended
   int64_t long_ticks = 0;  // an interval above this begins a burst
   int64_t longest = 0;     // an interval above this stands only for itself
   uint64_t timed = 0;

@@ -8,6 +8,7 @@
 #include "jprof/engine/rare_work.h"
 #include "jprof/engine/session.h"
 #include "jprof/engine/slow/slow_calls.h"
+#include "jprof/engine/sparse/intervals.h"
 #include "jprof/engine/thread_memory.h"
 #include "jprof/engine/thread_registry.h"
 #include "jprof/engine/tree.h"
@@ -31,10 +32,9 @@ void FreeAll(Timeline*& list) {
 
 // Attributes the time up to now to the current node.
 void AttributeTime(Thread& thread) {
-  if (thread.interval == Interval::kUntimed) return;
   if (__atomic_load_n(thread.page_lock, __ATOMIC_RELAXED) != thread.page_seen) return;
   const int64_t now = ptm::ReadTsc();
-  thread.cursor.top[-1].node->self += now - thread.last;
+  EndAnyInterval(thread, thread.cursor.top[-1].node, now - thread.last);
   thread.last = now;
 }
 

@@ -9,8 +9,10 @@
 
 #include "calibrate/model/correct.h"
 #include "calibrate/model/refit.h"
+#include "model/combined/other_work.h"
 #include "model/tree/joint_tree.h"
 #include "model/tree/names.h"
+#include "model/tree/sparse_time.h"
 #include "model/values/amount.h"
 #include "model/values/statistics.h"
 #include "profile/files/printable_text.h"
@@ -26,17 +28,14 @@ constexpr double kLeastDeviation = 0.08;
 // Training separates the entry of a call from its exit less well than both from those of others.
 constexpr double kOwnDeviations = 2;
 
-// The deviation between the CPU times of two runs, as a share.
-constexpr double kRunDeviation = 0.01;
-
-// The deviation of a trained overhead that is used for another key, as a share of itself.
-constexpr double kFallbackDeviation = 0.1;
+// The deviation between the CPU times of two runs, and that of a trained overhead that is used for
+// another key, as shares.
+constexpr double kRunDeviation = 0.01, kFallbackDeviation = 0.1;
 
 // What is known of one method, in raw units of the counted metric.
 struct Method {
-  double raw = 0;
-  double sampled = 0;   // mean of the runs
-  double variance = 0;  // of `sampled`
+  double raw = 0, sampled = 0;  // as counted, and the mean of the sampled runs
+  double variance = 0;          // of both, by chance
   double samples = 0;
   std::map<Key, double> events;
 };
@@ -104,14 +103,19 @@ Result<CountedTime> TimeOf(const Source& counted) {
   return CountedTime{static_cast<size_t>(found - metrics.begin()), *found, table};
 }
 
-Result<void> AddCounted(Source& counted, const CountedTime& time, MethodTable& table) {
+// Adds the counted run. Returns the variance of its times, if they are estimates.
+Result<double> AddCounted(Source& counted, const CountedTime& time, MethodTable& table) {
   const Result<profile::CallTree> tree = counted.reader.ReadTree();
   if (!tree) return std::unexpected(tree.error());
   Names names(counted.reader);
   const std::vector<uint32_t> methods = table.Match(*tree, names);
+  calibrate::Correction estimate;
+  const double error = AddEstimateError(SparseTimeOf(counted.reader), *tree, time.index, estimate);
   for (size_t i = 0; i < tree->size(); ++i) {
     if (methods[i] == MethodTable::kOutside) continue;
-    table.methods()[methods[i]].raw += static_cast<double>(tree->metrics[time.index][i]);
+    Method& method = table.methods()[methods[i]];
+    method.raw += static_cast<double>(tree->metrics[time.index][i]);
+    method.variance += std::pow(estimate.error[i], 2);
   }
   std::vector<char> letters(tree->size());
   for (size_t i = 0; i < tree->size(); ++i) letters[i] = KeyLetter(tree->ref[i], names);
@@ -127,7 +131,7 @@ Result<void> AddCounted(Source& counted, const CountedTime& time, MethodTable& t
     if (methods[node] != MethodTable::kOutside)
       table.methods()[methods[node]].events[key] += events;
   });
-  return {};
+  return error * error;
 }
 
 // Returns the metric of the samples that a thread's CPU time triggered.
@@ -211,19 +215,20 @@ std::vector<calibrate::Prior> PriorsOf(const Refitting& refitting, double read_t
 // Returns the observation of all methods together. Samples of inlined code may be attributed to its
 // caller, and work may move between two intervals. These are model errors of methods, but not of
 // the whole.
-calibrate::Observation WholeOf(const Refitting& refitting) {
+calibrate::Observation WholeOf(const Refitting& refitting, double estimated) {
   const double counted_share = refitting.sampled - refitting.uncounted;
   calibrate::Observation whole = {.excess = refitting.raw - counted_share,
                                   .model_errors_cancel = true};
   const double chance = counted_share / std::sqrt(refitting.samples);
-  whole.variance = chance * chance + std::pow(kRunDeviation * refitting.raw, 2) + 1;
+  whole.variance = chance * chance + std::pow(kRunDeviation * refitting.raw, 2) + estimated + 1;
   for (const RefitKey& key : refitting.keys)
     whole.events.emplace_back(static_cast<uint32_t>(whole.events.size()), key.events);
   return whole;
 }
 
 std::vector<calibrate::Observation> ObservationsOf(const std::vector<Method>& methods,
-                                                   const Refitting& refitting, double one_sample) {
+                                                   const Refitting& refitting, double one_sample,
+                                                   double estimated) {
   std::map<Key, uint32_t> place;
   for (const RefitKey& key : refitting.keys)
     place.emplace(key.key, static_cast<uint32_t>(place.size()));
@@ -242,7 +247,7 @@ std::vector<calibrate::Observation> ObservationsOf(const std::vector<Method>& me
     }
     observations.push_back(std::move(seen));
   }
-  observations.push_back(WholeOf(refitting));
+  observations.push_back(WholeOf(refitting, estimated));
   return observations;
 }
 
@@ -264,7 +269,8 @@ Result<Refitting> RefitToSamples(Source& counted, std::span<Source> sampled) {
   if (!time) return std::unexpected(time.error());
   if (sampled.empty()) return WrongUse("there is no sampled profile to refit to");
   MethodTable table;
-  if (auto added = AddCounted(counted, *time, table); !added) return std::unexpected(added.error());
+  const Result<double> estimated = AddCounted(counted, *time, table);
+  if (!estimated) return std::unexpected(estimated.error());
   double one_sample = 0;
   for (Source& run : sampled) {
     const Result<double> weight =
@@ -281,8 +287,9 @@ Result<Refitting> RefitToSamples(Source& counted, std::span<Source> sampled) {
     return WrongUse("{} and {} have no sampled method in common: are they of the same program?",
                     counted.reader.shown(), sampled[0].reader.shown());
   }
-  const auto fitted = calibrate::Refit(PriorsOf(refitting, counted.reader.meta().clock.read_ticks),
-                                       ObservationsOf(table.methods(), refitting, one_sample));
+  const auto fitted =
+      calibrate::Refit(PriorsOf(refitting, counted.reader.meta().clock.read_ticks),
+                       ObservationsOf(table.methods(), refitting, one_sample, *estimated));
   if (!fitted) return std::unexpected(fitted.error());
   for (const auto& [group, error] : fitted->model_error)
     refitting.model_error[static_cast<char>(group)] = error;
@@ -325,20 +332,19 @@ void UseRefitted(Source& counted, const Refitting& refitting) {
   counted.refit = FactorOf(refitting);
   const auto amount = [&](double raw) { return AmountIn(refitting.unit, raw * refitting.scale); };
   counted.refitted = fmt::format(
-      "refitted to {} of the unmodified program{}; its methods take {}, {} by the samples; lost "
-      "inlining is removed as well",
+      "refitted to {} of the unmodified program{}; methods take {} after that, and {} by the "
+      "samples; lost inlining is removed as well",
       SamplesText(refitting),
-      counted.refit
-          ? fmt::format(": it removes {} what the table would", FactorText(*counted.refit))
-          : "",
+      counted.refit ? fmt::format(": {} what the table would remove", FactorText(*counted.refit))
+                    : "",
       amount(refitting.raw - refitting.refitted), amount(refitting.sampled - refitting.uncounted));
 }
 
 void RefitIfPossible(Source& counted, std::span<Source> sampled) {
   if (counted.as_trained || sampled.empty() || !TimeOf(counted)) return;
   const Result<Refitting> refitting = RefitToSamples(counted, sampled);
-  if (refitting) return UseRefitted(counted, *refitting);
-  counted.not_refitted = refitting.error().message;
+  counted.not_refitted = refitting ? OtherWork(*refitting) : refitting.error().message;
+  if (counted.not_refitted.empty()) UseRefitted(counted, *refitting);
 }
 
 }  // namespace jprof::model

@@ -49,7 +49,8 @@ Result<Refitting> RefitToSamples(Source& counted, std::span<Source> sampled);
 void UseRefitted(Source& counted, const Refitting& refitting);
 
 // Does both if the counted profile has times and a table for them, unless Source::as_trained. If
-// the samples are of no use, the trained overheads stay, and Source::not_refitted says why.
+// the samples are of no use or of other work, the trained overheads stay, and Source::not_refitted
+// says why.
 void RefitIfPossible(Source& counted, std::span<Source> sampled);
 
 // Returns what the refitted overheads make as a multiple of the trained ones, or none if these make

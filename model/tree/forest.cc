@@ -76,9 +76,10 @@ Corrected CorrectOne(const Source& source, const profile::CallTree& tree,
   if (!info.is_time()) return {calibrate::Correct(counted, metric, 0), {}};
   const double variance = TimerOverheadVariance(source.reader, tree);
   // What samples or a table showed that has to stay as it is, or exact parts of probes. Times that
-  // are estimates vary: the smallest of them would be too small.
+  // are estimates vary: the smallest of them would be too small. Parts of a recording are corrected
+  // alike.
   const bool stays = source.as_trained || !source.refitted.empty() || !metric.probes.empty() ||
-                     SparseTimeOf(source.reader).is_sparse();
+                     SparseTimeOf(source.reader).is_sparse() || source.reader.is_part();
   if (stays) return {calibrate::Correct(counted, metric, variance), {}};
   std::vector<uint32_t> owner(tree.size());
   for (size_t i = 0; i < tree.size(); ++i) owner[i] = IndexOf(profile::MethodOf(tree.ref[i]));

@@ -64,9 +64,9 @@ class Builder {
     for (size_t m = 0; m < rows_.metric_count; ++m) {
       Cell& cell = rows_.cells[size_t{index} * rows_.metric_count + m];
       cell.raw = Sum(cell.raw, tree_.metrics[m][record]);
-      if (corrections_[m].adjust.empty()) continue;
-      cell.adjust += corrections_[m].adjust[record];
-      cell.error += corrections_[m].error[record];
+      const calibrate::Correction& correction = corrections_[m];
+      if (!correction.adjust.empty()) cell.adjust += correction.adjust[record];
+      if (!correction.error.empty()) cell.error += correction.error[record];
     }
   }
 

@@ -9,59 +9,77 @@
 namespace jprof::model {
 namespace {
 
+// By so much the intervals of windows were longer than the same ones of a full recording.
+constexpr double kExcessNs = 2.5;
+
 // The intervals of a node.
 struct Intervals {
   double all = 0;
-  double estimated = 0;  // those beyond the first of each count
+  double estimated = 0;  // those beyond the exact ones of each count
   double ticks = 0;
 
-  void Add(uint32_t count) {
+  void Add(uint32_t count, uint32_t exact) {
     all += count;
-    if (count > profile::kFirstTimedIntervals) estimated += count - profile::kFirstTimedIntervals;
+    if (count > exact) estimated += count - exact;
   }
+  double square_of_mean() const { return all > 0 ? ticks / all * (ticks / all) : 0; }
 };
+
+// Returns the intervals of each node, 0 for superseded parts, which are those of their node.
+std::vector<Intervals> IntervalsOf(const profile::CallTree& tree, size_t metric, uint32_t exact) {
+  std::vector<Intervals> nodes(tree.size());
+  for (size_t i = 0; i < tree.size(); ++i) {
+    const size_t node = tree.superseded[i] ? tree.parent[i] : i;
+    nodes[node].ticks += static_cast<double>(tree.metrics[metric][i]);
+    for (const uint32_t entries : tree.counts[i].entries) nodes[node].Add(entries, exact);
+    // An interval that an exit begins is the caller's.
+    if (tree.parent[node] == calibrate::kRoot) continue;
+    for (const uint32_t exits : tree.counts[i].exits) nodes[tree.parent[node]].Add(exits, exact);
+  }
+  return nodes;
+}
 
 }  // namespace
 
 SparseTime SparseTimeOf(const profile::Reader& reader) {
   const profile::ControlHeader& header = reader.header();
   SparseTime sparse = {.every = static_cast<double>(reader.meta().options.time_every)};
+  // The first intervals of a part may be the thousandth ones of the recording.
+  sparse.exact = reader.is_part() ? 0 : profile::kFirstTimedIntervals;
   sparse.timed = static_cast<double>(header.timed_intervals);
   sparse.untimed = static_cast<double>(header.untimed_ticks);
-  const auto number = static_cast<double>(header.sampled_intervals);
-  const auto sum = static_cast<double>(header.sampled_ticks);
-  if (number > 0 && sum > 0) {
-    const double squares = static_cast<double>(header.sampled_squares);
-    sparse.variation = std::max(1.0, number * squares / (sum * sum));
+  sparse.excess = kExcessNs * static_cast<double>(header.ticks_per_second) / 1e9;
+  if (header.sampled_intervals > 0) {
+    sparse.square =
+        static_cast<double>(header.sampled_squares) / static_cast<double>(header.sampled_intervals);
   }
   return sparse;
 }
 
 double AddEstimateError(const SparseTime& sparse, const profile::CallTree& tree, size_t metric,
                         calibrate::Correction& correction) {
-  std::vector<Intervals> nodes(tree.size());
-  for (size_t i = 0; i < tree.size(); ++i) {
-    const size_t node = tree.superseded[i] ? tree.parent[i] : i;
-    nodes[node].ticks += static_cast<double>(tree.metrics[metric][i]);
-    for (const uint32_t entries : tree.counts[i].entries) nodes[node].Add(entries);
-    // An interval that an exit begins is the caller's.
-    if (tree.parent[node] == calibrate::kRoot) continue;
-    for (const uint32_t exits : tree.counts[i].exits) nodes[tree.parent[node]].Add(exits);
+  correction.error.resize(tree.size());
+  const std::vector<Intervals> nodes = IntervalsOf(tree, metric, sparse.exact);
+  double estimated = 0, of_means = 0;
+  for (const Intervals& node : nodes) {
+    estimated += node.estimated;
+    of_means += node.estimated * node.square_of_mean();
   }
-  double total = 0;
+  if (estimated == 0) return 0;
+  of_means /= estimated;
+  const double square = sparse.square > 0 ? sparse.square : of_means;
+  const double variation = of_means > 0 ? std::max(1.0, square / of_means) : 1;
+  const double each = (sparse.every - 1) * profile::kWindow / 2;
   for (size_t i = 0; i < nodes.size(); ++i) {
-    if (nodes[i].estimated == 0) continue;
-    const double mean = nodes[i].ticks / nodes[i].all;
-    const double variance = nodes[i].estimated * (sparse.every - 1) * sparse.variation * mean *
-                            mean * profile::kWindow / 2;
-    total += variance;
-    if (i < correction.error.size()) {
-      const double before = correction.error[i];
-      correction.error[i] = static_cast<float>(std::sqrt(before * before + variance));
-    }
+    const double variance = nodes[i].estimated * nodes[i].square_of_mean() * variation * each;
+    const double too_long = sparse.excess * nodes[i].estimated;
+    const double before = correction.error[i];
+    correction.error[i] =
+        static_cast<float>(std::sqrt(before * before + variance + too_long * too_long));
   }
-  correction.total_error = std::hypot(correction.total_error, std::sqrt(total));
-  return std::sqrt(total);
+  const double total = std::hypot(std::sqrt(estimated * square * each), sparse.excess * estimated);
+  correction.total_error = std::hypot(correction.total_error, total);
+  return total;
 }
 
 }  // namespace jprof::model

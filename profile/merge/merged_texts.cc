@@ -21,8 +21,11 @@ void KeepCommon(Meta& meta, const Meta& other) {
   if (other.machine != meta.machine) meta.machine = {};
   meta.options.fold_recursion |= other.options.fold_recursion;
   meta.options.sites |= other.options.sites;
+  // Times are estimates if one of the profiles has estimates.
+  meta.options.time_every = std::max(meta.options.time_every, other.options.time_every);
   if (other.options.within != meta.options.within) meta.options.within.clear();
   meta.options.begins_paused |= other.options.begins_paused;
+  meta.options.time_every = std::max(meta.options.time_every, other.options.time_every);
   meta.options.tree_memory = std::max(meta.options.tree_memory, other.options.tree_memory);
 }
 
@@ -32,6 +35,7 @@ void MergedTexts::Add(const Meta& meta, const std::string& calibration, double t
                       MergedInput input) {
   const bool is_first = !meta_;
   if (is_first) meta_ = meta;
+  same_time_every_ &= meta.options.time_every == meta_->options.time_every;
   KeepCommon(*meta_, meta);
   // Each input has left out its own first calls.
   if (!is_first) meta_->options.after += meta.options.after;
@@ -53,6 +57,14 @@ void MergedTexts::SetTimerOverhead() {
   } else if (calls_ > 0) {
     meta_->clock.bracket_ticks = bracket_sum_ / calls_;
   }
+}
+
+void MergedTexts::NoteEstimates() {
+  if (same_time_every_) return;
+  AddNotice(
+      fmt::format("some of the profiles timed more of their intervals than others (--time-every): "
+                  "errors are those of one in {}",
+                  meta_->options.time_every));
 }
 
 // Returns the calibration table of the merged profile. If it is empty, the profile stays raw, and
@@ -79,6 +91,7 @@ Result<void> MergedTexts::Write(const std::string& directory,
   meta_->options.distribution = watched;
   meta_->piece = {};
   SetTimerOverhead();
+  NoteEstimates();
   const std::string table = CalibrationOf();
   const auto file = [&](const char* name) { return fmt::format("{}/{}", directory, name); };
   auto written = WriteWholeFile(file(kMetaFile), ToJson(*meta_));

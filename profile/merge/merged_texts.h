@@ -31,12 +31,13 @@ class MergedTexts {
 
  private:
   void SetTimerOverhead();
+  void NoteEstimates();
   std::string CalibrationOf();
 
   MergedMeta merged_;
   std::optional<Meta> meta_;  // as the first input has it, with what is common to all
   std::set<std::string> tables_;
-  bool same_fingerprint_ = true, same_bracket_period_ = true;
+  bool same_fingerprint_ = true, same_bracket_period_ = true, same_time_every_ = true;
   double bracket_sum_ = 0, calls_ = 0;
 };
 

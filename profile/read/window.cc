@@ -164,10 +164,12 @@ ControlHeader HeaderIn(const Window& window, ControlHeader whole) {
   whole.end_ticks = start + ticks_of(window.end_ns);
   whole.start_unix_ns += window.begin_ns;
   static constexpr uint64_t ControlHeader::*kGrowing[] = {
-      &ControlHeader::lost_threads,    &ControlHeader::lost_events,
-      &ControlHeader::sampled_cpu_ns,  &ControlHeader::signalled_cpu_ns,
-      &ControlHeader::samples_in_heap, &ControlHeader::memory_failures,
-      &ControlHeader::gate_calls};
+      &ControlHeader::lost_threads,      &ControlHeader::lost_events,
+      &ControlHeader::sampled_cpu_ns,    &ControlHeader::signalled_cpu_ns,
+      &ControlHeader::samples_in_heap,   &ControlHeader::memory_failures,
+      &ControlHeader::gate_calls,        &ControlHeader::timed_intervals,
+      &ControlHeader::sampled_intervals, &ControlHeader::sampled_ticks,
+      &ControlHeader::sampled_squares,   &ControlHeader::untimed_ticks};
   for (const auto member : kGrowing) {
     whole.*member = window.end.*member;
     Subtract(whole.*member, window.begin.*member);

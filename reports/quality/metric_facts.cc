@@ -94,12 +94,13 @@ Findings TableTooLarge(const ProfileEvidence& of) {
   return ForCalibrated(of, [](const ProfileEvidence&, const Metric& metric) -> Findings {
     if (metric.bounds.empty()) return {};
     std::string text;
-    double least = 1;
+    double least = 1;  // what is too much for sure
     for (const auto& [type, bound] : metric.bounds) {
-      least = std::min(least, bound.factor);
-      text += fmt::format("{}of {} {:.2f} times ({:.2f} to {:.2f}), by {}",
-                          text.empty() ? "" : "; ", type, bound.factor, bound.low, bound.high,
-                          Counted(bound.methods, "method", "methods"));
+      least = std::min(least, bound.high);
+      text +=
+          fmt::format("{}{:.2f} times ({:.2f} to {:.2f}) in methods of type {}, of which {}",
+                      text.empty() ? "" : "; ", bound.factor, bound.low, bound.high, type,
+                      bound.methods == 1 ? "1 shows it" : fmt::format("{} show it", bound.methods));
     }
     return {{1 - least, Graded(1 - least, {.minor = 0, .major = 0.3}),
              "the costs of the table are too large for this program, and were lowered", text}};
@@ -267,8 +268,8 @@ constexpr FactRow<ProfileEvidence> kMetricFacts[] = {
      "The table would take more from methods of these types than was recorded for them. What is "
      "subtracted is what the shortest of them leave room for, as a multiple of the table's costs "
      "with its 95 % interval.",
-     "jprof profile --counted callflow, whose samples show the costs; jprof calibrate on an idle "
-     "machine; --refit=no subtracts the costs of the table"},
+     "Record with jprof profile --counted callflow, whose samples show the costs, or train again "
+     "on an idle machine: jprof calibrate. --refit=no subtracts the costs of the table."},
     {"not_refitted", NotRefitted,
      "Samples of the unmodified program show what the probes really cost, but not these.",
      "jprof profile --counted callflow"},

@@ -23,8 +23,11 @@ std::string MeasuredText(std::span<const model::MetricTotals> metrics, size_t m)
                                                      : SampledText(metrics, m),
                        RateText(metric.info));
   if (!metric.info.is_disturbed()) return AmountText(metric, metric.raw) + " in all, exact";
-  if (!metric.calibrated)
-    return AmountText(metric, metric.raw) + " in all, with the profiler's own cost";
+  if (!metric.calibrated) {
+    return fmt::format(
+        "{}{} in all, with the profiler's own cost", AmountText(metric, metric.raw),
+        metric.estimate_error > 0 ? " +- " + AmountText(metric, metric.estimate_error) : "");
+  }
   const double base = metric.base();
   const bool is_vague = metric.error > 0 && 2 * model::kDeviations95 * metric.error > base;
   const std::string left =

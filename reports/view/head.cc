@@ -101,11 +101,12 @@ void DescribeQuality(const Quality& quality, ViewData& data) {
 }
 
 json DescribeMetric(const model::MetricTotals& metric) {
-  json described = {{"name", metric.info.name},
-                    {"unit", metric.info.unit},
-                    {"kind", KindText(metric.info)},
-                    {"calibrated", metric.calibrated},
-                    {"has_error", metric.calibrated || metric.info.is_samples()}};
+  json described = {
+      {"name", metric.info.name},
+      {"unit", metric.info.unit},
+      {"kind", KindText(metric.info)},
+      {"calibrated", metric.calibrated},
+      {"has_error", metric.calibrated || metric.info.is_samples() || metric.estimate_error > 0}};
   if (profile::ObjectMetricOf(metric.info) != nullptr) described["beside"] = true;
   if (metric.info.is_samples() && metric.info.period.value > 0) {
     described["period"] = metric.info.period.value;

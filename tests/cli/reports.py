@@ -508,6 +508,12 @@ class Made(unittest.TestCase):
                       self.report("--table", table, "--refit"))
         self.report("--refit", "--uncalibrated", status=2)
 
+    def test_a_combined_profile_takes_no_other_samples(self):
+        self.profile, _, sampled = self.combine()
+        for named in (sampled, "yes"):
+            said = self.report(f"--refit={named}", status=2)
+            self.assertIn(f"which has samples of its own: leave out '{named}'", said)
+
     def test_a_combined_profile_is_refitted_to_its_samples(self):
         combined, counted, _ = self.combine()
         table = self.table("c", "fits.json", repeat=5000)  # hardly known: samples say more
@@ -522,8 +528,8 @@ class Made(unittest.TestCase):
         self.profile = combined
         for words in (("--table", table), ("--table", table, "--refit")):
             self.assertRegex(self.report(*words), r"refitted to 60 samples of one run of the "
-                             r"unmodified program:\s+it removes \d+\.\d\d times "
-                             r"\(-?\d+\.\d\d to \d+\.\d\d\)\s+what the table would")
+                             r"unmodified program:\s+\d+\.\d\d times "
+                             r"\(-?\d+\.\d\d to \d+\.\d\d\)\s+what the table would remove")
         self.assertNotIn("refitted", self.report("--table", table, "--refit=no"))
         self.assertNotIn("refitted", self.report("--uncalibrated"))
         factor = json.loads(self.report("--table", table, "--format", "json"))["profile"][

@@ -1,7 +1,6 @@
 #include "jprof/engine/sparse/intervals.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "jprof/engine/session.h"
@@ -16,10 +15,33 @@ bool WasDispatchedSince(const Thread& thread) {
   return __atomic_load_n(thread.page_lock, __ATOMIC_RELAXED) != thread.page_seen;
 }
 
+// Returns the probability with which an event opens a window, so that one interval in `every` is in
+// one: if one of the kWindow events before that which begins it opens one. It calls no function of
+// libm, because threads begin in probes.
+double OpeningShare(uint32_t every) {
+  const double outside = 1 - 1.0 / std::max(every, 2u);
+  double low = 0, high = 1;
+  for (int i = 0; i < 50; ++i) {
+    const double middle = (low + high) / 2;
+    double none_opens = 1;
+    for (uint32_t k = 0; k < kWindow; ++k) none_opens *= 1 - middle;
+    (none_opens > outside ? low : high) = middle;
+  }
+  return low;
+}
+
 // Returns the nearest context that contains both.
 uint32_t CommonContext(const Thread& thread, uint32_t a, uint32_t b) {
   while (a != b) (a > b ? a : b) = thread.nodes[std::max(a, b)].parent;
   return a;
+}
+
+// Makes intervals be timed, because one was long. If a window found it, the others that the same
+// events may have put in a window still count for many: a burst that took them out of their window
+// would make the estimate too small.
+void BeginBurst(Intervals& intervals, bool found_by_window) {
+  if (intervals.burst > kIntervalsInBurst) return;  // it is about to begin
+  intervals.burst = kIntervalsInBurst + (found_by_window ? kWindow - 1 : 0);
 }
 
 // Gives a context the time of a long interval that was not timed.
@@ -30,7 +52,7 @@ void AddMissed(Thread& thread, int64_t ticks) {
   // Virtual threads have trees of their own: a context of another one is no ancestor.
   thread.nodes[common != 0 ? common : here].self += ticks;
   intervals.untimed_ticks += static_cast<uint64_t>(ticks);
-  intervals.burst = kIntervalsInBurst;
+  BeginBurst(intervals, true);
 }
 
 // Returns whether the interval that an event has begun is in a window, and follows the windows.
@@ -46,7 +68,8 @@ bool IsInWindow(Thread& thread, const uint32_t* count) {
 int64_t Weighted(Thread& thread, int64_t ticks) {
   Intervals& intervals = thread.intervals;
   if (thread.interval == Interval::kTimedForItself) return ticks;
-  if (ticks > intervals.long_ticks) intervals.burst = kIntervalsInBurst;
+  if (ticks > intervals.long_ticks)
+    BeginBurst(intervals, thread.interval == Interval::kTimedForMany);
   if (thread.interval != Interval::kTimedForMany || ticks > intervals.longest) return ticks;
   ++intervals.sampled;
   intervals.sampled_ticks += static_cast<double>(ticks);
@@ -60,12 +83,10 @@ void SetIntervals(Thread& thread) {
   const SessionOptions& options = thread.session->options();
   const double per_ns = thread.session->clock().ticks_per_second / 1e9;
   const uint32_t every = options.time_every;
-  // An interval is in a window if one of the kWindow events before that which begins it opens one.
-  const double opens = 1 - std::pow(1 - 1.0 / std::max(every, 2u), 1.0 / kWindow);
-  thread.intervals = {.threshold = static_cast<uint32_t>(std::ldexp(opens, 32)),
+  thread.intervals = {.threshold = static_cast<uint32_t>(4294967296.0 * OpeningShare(every)),
                       .every = every,
                       .long_ticks = static_cast<int64_t>(per_ns * 250),
-                      .longest = static_cast<int64_t>(per_ns * 4000 * every)};
+                      .longest = static_cast<int64_t>(per_ns * 8000 * every)};
 }
 
 void EndInterval(Thread& thread, profile::Node* node, int64_t now) {
@@ -100,15 +121,18 @@ void BeginTiming(Thread& thread, const uint32_t* count) {
 void ContinueTiming(Thread& thread, const uint32_t* count) {
   const bool covered = IsInWindow(thread, count);
   Intervals& intervals = thread.intervals;
-  if (intervals.burst > 0) {
-    --intervals.burst;
+  const bool before_burst = intervals.burst > kIntervalsInBurst;
+  const bool in_burst = intervals.burst > 0 && !before_burst;
+  intervals.burst -= intervals.burst > 0;
+  if (in_burst) {
     thread.interval = Interval::kTimedInBurst;
   } else if (*count <= kFirstTimedIntervals) {
     thread.interval = Interval::kTimedForItself;
   } else if (covered) {
     thread.interval = Interval::kTimedForMany;
   } else {
-    thread.interval = intervals.window > 0 ? Interval::kOpensWindow : Interval::kUntimed;
+    thread.interval =
+        intervals.window > 0 || before_burst ? Interval::kOpensWindow : Interval::kUntimed;
   }
 }
 

@@ -11,7 +11,8 @@
 // - A timed interval adds to its context's time what it took, times the number of intervals that
 //   it stands for. The sum is an estimate without bias of what timing every interval gives.
 // - Where an interval turns out to be long compared with a clock reading, the next
-//   kIntervalsInBurst are all timed: code with long intervals is timed as without the option.
+//   kIntervalsInBurst are all timed: code with long intervals is timed as without the option. If it
+//   was in a window, this begins behind the last interval that may be in the same window.
 // - What lies between two timed intervals has a known length. If it is longer than
 //   Intervals::longest, a long interval was missed: its time goes to the context that is common to
 //   both ends and is counted as `untimed_ticks`. A timed interval of that length stands for itself.

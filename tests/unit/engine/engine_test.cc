@@ -306,8 +306,10 @@ int64_t SpinFor(int64_t nanos) {
   return now - begin;
 }
 
-// The second method takes four times as long as the first at each 16th call, which no fixed step of
-// 16 calls would find or miss by the right share. What every interval comes to is the oracle.
+// The second method takes five times as long as the first at each 16th call. A fixed step of 16
+// calls would find all of these calls or none. What every interval comes to is the oracle. On a
+// virtual machine that is stopped now and then the two differ by 15 % and more: that the estimate
+// is right on average is tested below.
 TEST_F(EngineTest, TimesOfSomeIntervalsEstimateThoseOfAll) {
   const auto self_of = [this]<class R>(SessionOptions options) {
     Start(std::move(options));
@@ -316,7 +318,7 @@ TEST_F(EngineTest, TimesOfSomeIntervalsEstimateThoseOfAll) {
       Work(10);
       Leave<R>(1);
       Enter<R>(2);
-      Work(i % 16 == 3 ? 40 : 10);
+      Work(i % 16 == 3 ? 50 : 10);
       Leave<R>(2);
     }
     std::map<uint32_t, double> self;
@@ -330,14 +332,14 @@ TEST_F(EngineTest, TimesOfSomeIntervalsEstimateThoseOfAll) {
     return std::pair(self, timed);
   };
   std::vector<double> ratios;
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 9; ++i) {
     const auto all = self_of.operator()<TimeTree>({}).first;
     const auto [some, timed] = self_of.operator()<SparseTimeTree>(Sparse());
     EXPECT_LT(timed, 400'000u / 2);
     ratios.push_back((some.at(2) / some.at(1)) / (all.at(2) / all.at(1)));
   }
   std::ranges::sort(ratios);
-  EXPECT_NEAR(ratios[2], 1.0, 0.15);
+  EXPECT_NEAR(ratios[4], 1.0, 0.35);
 }
 
 // One call in 1,000 of a frequent context takes 2 ms. Whether it is timed or not, its time is in
@@ -369,6 +371,47 @@ TEST_F(EngineTest, LongIntervalsAreAllTimed) {
   }
   ThreadRegistry::Detach();
   EXPECT_GT(session_->writer().header()->timed_intervals, 40'000u * 8 / 10);
+}
+
+// The estimate is the sum of all intervals, however the length of one depends on chance: also where
+// some of a window are long enough for a burst, and where all together last as long as one that is
+// missed. The intervals are made up, so their sum is known.
+TEST_F(EngineTest, EstimatesAreRightOnAverage) {
+  struct Lengths {
+    double nanos, deviation;  // the deviation is that of the logarithm
+  };
+  for (const Lengths lengths : {Lengths{20, 0.1}, {180, 0.3}, {120, 0.4}, {240, 0.001}}) {
+    Start(Sparse());
+    Enter<SparseTimeTree>(1);
+    Thread& thread = *current_thread;
+    Node* const node = thread.cursor.top[-1].node;
+    const double per_ns = session_->clock().ticks_per_second / 1e9;
+    std::mt19937 random(1);
+    std::lognormal_distribution<double> length(std::log(lengths.nanos * per_ns), lengths.deviation);
+    std::array<uint32_t, 4> counts;
+    counts.fill(profile::kFirstTimedIntervals + 1);
+    const int64_t before = node->self;
+    double sum = 0;
+    int64_t since = 0;
+    thread.interval = Interval::kUntimed;
+    for (int i = 0; i < 4'000'000; ++i) {
+      const auto ticks = static_cast<int64_t>(length(random));
+      sum += static_cast<double>(ticks);
+      since += ticks;
+      uint32_t* const count = &counts[random() % counts.size()];
+      ++*count;
+      if (thread.interval == Interval::kUntimed) {
+        if (IsTimed(thread, count)) BeginTiming(thread, count);
+        continue;
+      }
+      EndAnyInterval(thread, node, std::exchange(since, 0));
+      ContinueTiming(thread, count);
+    }
+    EXPECT_NEAR(static_cast<double>(node->self - before) / sum, 1.0, 0.015) << lengths.nanos;
+    ThreadRegistry::Detach();
+    session_.reset();
+    std::filesystem::remove_all(directory_ + "/p");
+  }
 }
 
 // The share of events that open a window is the same for every period of the program, and for every

@@ -371,6 +371,26 @@ TEST_F(MergeTest, TheInputsAreListed) {
   EXPECT_EQ(reader.header().finished, 0u);
 }
 
+// Whichever is the first: times of a profile that timed few intervals stay estimates.
+TEST_F(MergeTest, EstimatedTimesStayEstimates) {
+  const auto merge = [&](std::vector<int> every) {
+    options_ = {};
+    for (const int n : every) {
+      SyntheticProfile profile = Simple();
+      profile.meta.insert(1, fmt::format(R"("options":{{"time_every":{}}},)", n));
+      Input(profile);
+    }
+    const size_t notices = MergeAll().notices.size();
+    const uint64_t merged = Open(options_.output).meta().options.time_every;
+    fs::remove_all(options_.output);
+    for (const std::string& input : options_.inputs) fs::remove_all(input);
+    return std::pair(merged, notices);
+  };
+  EXPECT_EQ(merge({16, 16}), std::pair(uint64_t{16}, size_t{0}));
+  EXPECT_EQ(merge({1, 16}), std::pair(uint64_t{16}, size_t{1}));
+  EXPECT_EQ(merge({1000, 1, 16}), std::pair(uint64_t{1000}, size_t{1}));
+}
+
 TEST_F(MergeTest, CalibrationStaysOnlyIfItFitsAll) {
   const auto merge = [&](std::array<std::string, 2> tables, const char* fingerprint) {
     options_ = {};
@@ -392,6 +412,21 @@ TEST_F(MergeTest, CalibrationStaysOnlyIfItFitsAll) {
   EXPECT_EQ(merge({"{1}", "{1}"}, "first"), std::tuple("{1}", 1u, 0u));
   EXPECT_EQ(merge({"{1}", "{2}"}, "first"), std::tuple("", 1u, 1u));
   EXPECT_EQ(merge({"{1}", "{1}"}, "other"), std::tuple("", 0u, 1u));
+}
+
+TEST_F(MergeTest, TimesAreEstimatesIfThoseOfAnyInputAre) {
+  for (const std::array<int, 2> every : {std::array{1, 16}, std::array{16, 1}}) {
+    options_ = {};
+    for (const int n : every) {
+      SyntheticProfile profile = Simple();
+      profile.meta.insert(1, fmt::format(R"("options":{{"time_every":{}}},)", n));
+      Input(profile);
+    }
+    MergeAll();
+    EXPECT_EQ(Open(options_.output).meta().options.time_every, 16u);
+    fs::remove_all(options_.output);
+    for (const std::string& input : options_.inputs) fs::remove_all(input);
+  }
 }
 
 TEST_F(MergeTest, RefusesWhatCannotBeAdded) {

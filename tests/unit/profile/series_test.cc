@@ -137,16 +137,20 @@ TEST_F(SeriesTest, AWindowHasWhatWasCountedInItAndNothingElse) {
 TEST_F(SeriesTest, HeaderAndThreadsAreThoseOfTheWindow) {
   profile_.AddThread("main", 7);
   profile_.threads[0].samples = 10;
+  profile_.header.timed_intervals = profile_.header.untimed_ticks = 20;
   Snapshot();
   profile_.threads[0].samples = 25;
   profile_.threads[0].own_ticks = 7;
   profile_.header.lost_events = 3;
+  profile_.header.timed_intervals = profile_.header.untimed_ticks = 50;
   Finish();
   Reader reader = Open();
   ASSERT_TRUE(RestrictTo(reader, "1s..2s"));
   EXPECT_EQ(reader.threads()[0].record.samples, 15u);
   EXPECT_EQ(reader.threads()[0].record.own_ticks, 7);
   EXPECT_EQ(reader.header().lost_events, 3u);
+  EXPECT_EQ(reader.header().timed_intervals, 30u);
+  EXPECT_EQ(reader.header().untimed_ticks, 30u);
   EXPECT_EQ(reader.header().end_ticks - reader.header().start_ticks, kSecond);
   EXPECT_EQ(reader.window()->Text(),
             "1.000 s to 2.000 s of the recording (snapshot 1 to snapshot 2; asked for: 1s..2s)");
@@ -154,6 +158,27 @@ TEST_F(SeriesTest, HeaderAndThreadsAreThoseOfTheWindow) {
   ASSERT_TRUE(RestrictTo(before, "..1s"));
   EXPECT_EQ(before.threads()[0].record.samples, 10u);
   EXPECT_EQ(before.header().lost_events, 0u);
+}
+
+TEST_F(SeriesTest, TimedIntervalsAreThoseOfTheWindow) {
+  profile_.AddThread("main", 7);
+  const auto count = [this](uint64_t to) {
+    ControlHeader& header = profile_.header;
+    header.timed_intervals = header.sampled_intervals = to;
+    header.sampled_ticks = header.sampled_squares = header.untimed_ticks = 10 * to;
+  };
+  count(3);
+  Snapshot();
+  count(5);
+  Finish();
+  Reader reader = Open();
+  ASSERT_TRUE(RestrictTo(reader, "1s..2s"));
+  const ControlHeader& header = reader.header();
+  EXPECT_EQ(header.timed_intervals, 2u);
+  EXPECT_EQ(header.sampled_intervals, 2u);
+  EXPECT_EQ(header.sampled_ticks, 20u);
+  EXPECT_EQ(header.sampled_squares, 20u);
+  EXPECT_EQ(header.untimed_ticks, 20u);
 }
 
 TEST_F(SeriesTest, SupersededRecordsGetWhatTheirNodeHadCounted) {

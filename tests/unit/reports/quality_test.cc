@@ -6,8 +6,10 @@
 #include <cerrno>
 #include <csignal>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 
+#include "model/tree/forest.h"
 #include "profile/read/losses.h"
 #include "reports/print/units.h"
 #include "reports/quality/explain.h"
@@ -252,15 +254,15 @@ TEST(Quality, FactsAboutTheRun) {
             "minor");
 }
 
-// Returns a profile that has timed one interval in 16: a method of 1,000 calls of 10 ns, called by
-// another one in whose 1,001 intervals 5 ns pass each.
+// Returns a profile that has timed one interval in 16: a method of 4,000 calls of 10 ns, called by
+// another one in whose 4,001 intervals 5 ns pass each.
 profile::SyntheticProfile SparselyTimed() {
   profile::SyntheticProfile made;
   const profile::MethodId main = made.AddMethod("Demo", "main", "()V", profile::kMethodStatic);
   const profile::MethodId leaf = made.AddMethod("Demo", "leaf", "()V", profile::kMethodStatic);
   const size_t thread = made.AddThread("main", 100);
   made.Enter(thread, main, FrameKind::kJitted, 0);
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < 4000; ++i) {
     made.Enter(thread, leaf, FrameKind::kJitted, 5);
     made.Exit(thread, 10);
   }
@@ -271,28 +273,69 @@ profile::SyntheticProfile SparselyTimed() {
   return made;
 }
 
-// A node's variance is (n - 1) * R * square of the mean * variation * 2, for the R intervals beyond
-// the first 16 of each count; the variation is the mean square by the square of the mean.
-TEST(Quality, EstimatedTimesHaveAnErrorByTheVariationOfTheirIntervals) {
-  const auto estimated = [](uint64_t squares) {
-    profile::SyntheticProfile made = SparselyTimed();
-    made.header.sampled_intervals = 100;
-    made.header.sampled_ticks = 1000;
-    made.header.sampled_squares = squares;
-    return FactsOf(made);
-  };
-  const double leaf = 984 * 15 * 2 * 10.0 * 10, main = 984 * 15 * 2 * 5.0 * 5;
-  const double same = model::kDeviations95 * std::sqrt(leaf + main) / (1000 * 15 + 5);
-  for (const double variation : {1.0, 4.0, 100.0}) {
-    const Quality quality = estimated(static_cast<uint64_t>(variation * 100 * 10 * 10));
+// Returns the same, with 100 intervals of this mean square that stand for others.
+profile::SyntheticProfile SparselyTimed(double square) {
+  profile::SyntheticProfile made = SparselyTimed();
+  made.header.sampled_intervals = 100;
+  made.header.sampled_squares = static_cast<uint64_t>(100 * square);
+  return made;
+}
+
+// Returns the error of `estimated` intervals of the mean square: the variance of one in 16 that is
+// timed in windows of four, and 2.5 ns by which each may be too long.
+double ErrorOf(double estimated, double square) {
+  return std::hypot(std::sqrt(estimated * 15 * 2 * square), 2.5 * estimated);
+}
+
+TEST(Quality, EstimatedTimesHaveAnErrorByTheMeanSquareOfTheirIntervals) {
+  for (const double square : {25.0, 100.0, 10'000.0}) {
+    const Quality quality = FactsOf(SparselyTimed(square));
     const Fact* fact = FactNamed(quality, "estimated");
     ASSERT_NE(fact, nullptr);
-    EXPECT_NEAR(fact->value, same * std::sqrt(variation), 0.001 * fact->value);
-    EXPECT_EQ(fact->severity, variation > 50 ? kMajor : kMinor);
+    const double error = ErrorOf(3983 + 3984, square);
+    EXPECT_NEAR(fact->value, model::kDeviations95 * error / (4000 * 15 + 5), 0.001 * fact->value);
+    EXPECT_EQ(fact->severity, kMajor) << "the intervals are short";
     EXPECT_TRUE(fact->text.starts_with(
         "time is estimated from one interval in 16 of frequent contexts, +- "));
   }
   EXPECT_EQ(FactNamed(FactsOf(DemoProfile()), "estimated"), nullptr);
+}
+
+// Returns the errors of the rows of a profile without a table, in ticks, by their calls.
+std::map<uint64_t, double> ErrorsByCalls(profile::SyntheticProfile made) {
+  const fs::path directory = QualityDirectory();
+  made.Write(directory);
+  auto reader = profile::Reader::Open(directory);
+  EXPECT_TRUE(reader);
+  model::Source source{std::move(*reader), {}, "", "no table"};
+  const auto forest = model::LoadForest(source, {});
+  EXPECT_TRUE(forest);
+  EXPECT_FALSE(forest->metrics[0].calibrated);
+  std::map<uint64_t, double> by_calls;
+  for (size_t i = 0; i < forest->rows.rows.size(); ++i)
+    by_calls[forest->rows.rows[i].calls] += forest->rows.cell(i, 0).error;
+  fs::remove_all(directory);
+  return by_calls;
+}
+
+// The error of an estimate needs no calibration. In a part of a recording also the first intervals
+// of a context may be estimated.
+TEST(Quality, EstimatedTimesHaveTheirErrorWithoutATableToo) {
+  profile::SyntheticProfile made = SparselyTimed();
+  // The first call follows an entry, the others an exit: 3,983 of them are beyond the first 16.
+  EXPECT_NEAR(ErrorsByCalls(made).at(4000), ErrorOf(3983, 10 * 10), 1);
+  made.meta.insert(1, R"("piece":{"number":2},)");
+  EXPECT_NEAR(ErrorsByCalls(made).at(4000), ErrorOf(4000, 10 * 10), 1);
+}
+
+// The intervals of the leaf, 10 ns, and those of its caller, 5 ns, have the mean square 62.5 if all
+// of a context are alike. Each row has its own part of the error.
+TEST(Quality, ContextsThatDifferDoNotWidenEachOthersErrors) {
+  for (const double times : {1.0, 4.0}) {
+    const std::map<uint64_t, double> found = ErrorsByCalls(SparselyTimed(62.5 * times * times));
+    EXPECT_NEAR(found.at(4000), ErrorOf(3983, 100 * times * times), 100);
+    EXPECT_NEAR(found.at(1), ErrorOf(3984, 25 * times * times), 100);
+  }
 }
 
 TEST(Quality, LongIntervalsThatWereNotTimedAreGradedByTheirShare) {
@@ -305,8 +348,8 @@ TEST(Quality, LongIntervalsThatWereNotTimedAreGradedByTheirShare) {
   };
   EXPECT_EQ(severity(0), "none");
   EXPECT_EQ(severity(100), "info");
-  EXPECT_EQ(severity(200), "minor");
-  EXPECT_EQ(severity(2000), "major");
+  EXPECT_EQ(severity(1000), "minor");
+  EXPECT_EQ(severity(10'000), "major");
 }
 
 // Shares of events: of 10 calls, one more that was dropped is a tenth, three more are a quarter.

@@ -24,8 +24,11 @@ class Refit : public testing::Test {
   ~Refit() override { fs::remove_all(folder_); }
 
   // Method i takes i times kWork for one call; main calls them and does nothing itself.
-  void WriteCounted() {
+  void WriteCounted(const std::string& name = "counted", int every = 1) {
     profile::SyntheticProfile counted;
+    const std::string options = R"("options":{)";
+    counted.meta.replace(counted.meta.find(options), options.size(),
+                         options + R"("time_every":)" + std::to_string(every) + ",");
     const profile::MethodId main = counted.AddMethod("Demo", "main", "()V");
     std::vector<profile::MethodId> methods;
     for (int i = 0; i < kMethods; ++i)
@@ -39,7 +42,7 @@ class Refit : public testing::Test {
       }
     }
     counted.Exit(thread, kOverhead);
-    counted.Write(Path("counted"));
+    counted.Write(Path(name));
   }
 
   // `factor`: of the production times in the samples.
@@ -103,6 +106,22 @@ TEST_F(Refit, FindsTheOverheadThatTheProgramShowed) {
   }
 }
 
+// What is known less well shows less: the overheads, and what all of them come to.
+TEST_F(Refit, EstimatedTimesShowTheOverheadLessWell) {
+  WriteCounted("all");
+  WriteCounted("some", 64);
+  WriteSampled("sampled");
+  const auto error = [&](const std::string& name) {
+    model::Source counted = Open(name, Trained());
+    std::vector<model::Source> sampled;
+    sampled.push_back(Open("sampled"));
+    const auto refitting = model::RefitToSamples(counted, sampled);
+    EXPECT_TRUE(refitting);
+    return refitting ? refitting->error : 0;
+  };
+  EXPECT_GT(error("some"), 1.5 * error("all"));
+}
+
 TEST_F(Refit, ReportsUseItAndSaySo) {
   WriteCounted();
   WriteSampled("sampled");
@@ -145,6 +164,13 @@ TEST_F(Refit, ItHappensWherePossibleUnlessTheTableIsToStay) {
   const model::Source of_other = refit("other", false);
   EXPECT_FALSE(of_other.refit);
   EXPECT_NE(of_other.not_refitted.find("no sampled method in common"), std::string::npos);
+  for (const double factor : {0.01, 10.0}) {
+    WriteSampled("other-work", "Demo", factor);
+    const model::Source of_other_work = refit("other-work", false);
+    EXPECT_FALSE(of_other_work.refit) << factor << ": " << of_other_work.refitted;
+    EXPECT_TRUE(of_other_work.not_refitted.starts_with("the runs did not do the same work: "));
+    fs::remove_all(Path("other-work"));
+  }
 }
 
 // The counted methods take 20,000 ns an interval and some more, of which a table takes 30,000.
