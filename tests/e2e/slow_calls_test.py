@@ -160,7 +160,8 @@ def failures_of_kept(call, own):
     check(row["events"] == row["last_event"] - row["first_event"] + 1, "events")
     check(call.calls_of("SlowCalls.step") == 3, "step() was called 3 times")
     check(row["wall_ns"] >= BOUND_MS * 1_000_000, "is not slow")
-    check(0 <= row["cpu_ns"] <= 1.01 * row["wall_ns"] + 1e6, "CPU time")
+    # A call that did little and was taken off the processor may come out at some us below 0.
+    check(-100e3 <= row["cpu_ns"] <= 1.01 * row["wall_ns"] + 1e6, "CPU time")
     slow_part = {"cpu": "spin", "sleep": "nap", "lock": "take", "fail": "fail"}.get(own.kind)
     if slow_part:
         parts = [c for c in call.contexts if method_of(c) == f"SlowCalls.{slow_part}"]
