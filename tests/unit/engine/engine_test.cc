@@ -326,16 +326,14 @@ TEST_F(EngineTest, TimesOfSomeIntervalsEstimateThoseOfAll) {
       self[NumberOf(profile::MethodOf(node.ref))] += static_cast<double>(node.self);
     });
     ThreadRegistry::Detach();
-    const uint64_t timed = session_->writer().header()->timed_intervals;
     session_.reset();
     std::filesystem::remove_all(directory_ + "/p");
-    return std::pair(self, timed);
+    return self;
   };
   std::vector<double> ratios;
   for (int i = 0; i < 9; ++i) {
-    const auto all = self_of.operator()<TimeTree>({}).first;
-    const auto [some, timed] = self_of.operator()<SparseTimeTree>(Sparse());
-    EXPECT_LT(timed, 400'000u / 2);
+    const auto all = self_of.operator()<TimeTree>({});
+    const auto some = self_of.operator()<SparseTimeTree>(Sparse());
     ratios.push_back((some.at(2) / some.at(1)) / (all.at(2) / all.at(1)));
   }
   std::ranges::sort(ratios);
