@@ -102,18 +102,32 @@ Evidence EvidenceOf(std::span<const OwnTime> times) {
   return of;
 }
 
-// Returns the log of the likelihood for each share of idle methods.
-std::array<double, kIdleShares.size()> LogLikelihoods(const Evidence& of, double factor,
-                                                      double work, double model_error) {
-  std::array<double, kIdleShares.size()> sums = {};
+// Returns the log of the sum of what these are the logs of.
+double LogOfSum(std::span<const double> logs) {
+  const double largest = std::ranges::max(logs);
+  double sum = 0;
+  for (const double log : logs) sum += std::exp(log - largest);
+  return largest + std::log(sum);
+}
+
+// Returns the log of the likelihood for each mean work and each share of idle methods.
+std::array<double, kWorks * kIdleShares.size()> LogLikelihoods(const Evidence& of, double factor,
+                                                               double model_error) {
+  std::array<double, kWorks * kIdleShares.size()> sums = {};
+  const double least_work = kLeastWork * of.mean;
   for (const Seen& seen : of.methods) {
     const double rest = seen.time - factor * seen.overhead;
     const double sd = std::hypot(seen.chance, model_error * seen.model_error);
-    const double outlier = NormalDensity(rest, std::hypot(kOutlierDeviations * sd, work));
-    const double works = Density(rest, sd, work), idles = Density(rest, sd, kLeastWork * of.mean);
-    for (size_t i = 0; i < sums.size(); ++i) {
-      const double either = (1 - kIdleShares[i]) * works + kIdleShares[i] * idles;
-      sums[i] += std::log((1 - kOutliers) * either + kOutliers * outlier + 1e-300);
+    const double idles = Density(rest, sd, least_work);
+    auto sum = sums.begin();
+    double work = least_work;
+    for (int i = 0; i < kWorks; ++i, work *= kWorkStep) {
+      const double outlier = NormalDensity(rest, std::hypot(kOutlierDeviations * sd, work));
+      const double works = Density(rest, sd, work);
+      for (const double share : kIdleShares) {
+        const double either = (1 - share) * works + share * idles;
+        *sum++ += std::log((1 - kOutliers) * either + kOutliers * outlier + 1e-300);
+      }
     }
   }
   return sums;
@@ -126,16 +140,10 @@ std::vector<double> Posterior(const Evidence& of, const std::vector<double>& fac
     const double surprise = (factor - 1) / of.prior;
     std::vector<double> tried;
     for (const double model_error : kModelErrors) {
-      double work = kLeastWork * of.mean;
-      for (int i = 0; i < kWorks; ++i, work *= kWorkStep) {
-        for (const double log : LogLikelihoods(of, factor, work, model_error))
-          tried.push_back(log - std::log(model_error));
-      }
+      for (const double log : LogLikelihoods(of, factor, model_error))
+        tried.push_back(log - std::log(model_error));
     }
-    const double largest = std::ranges::max(tried);
-    double sum = 0;
-    for (const double log : tried) sum += std::exp(log - largest);
-    logs.push_back(largest + std::log(sum) - surprise * surprise / 2);
+    logs.push_back(LogOfSum(tried) - surprise * surprise / 2);
   }
   return logs;
 }
@@ -243,10 +251,8 @@ std::optional<Bound> BoundOf(std::span<const OwnTime> times) {
   for (int i = 0; i < kFactors; ++i)
     factors.push_back(kLeastFactor + i * (kMostFactor - kLeastFactor) / (kFactors - 1));
   const std::vector<double> logs = Posterior(of, factors);
-  const double largest = std::ranges::max(logs);
-  double sum = 0;
-  for (const double log : logs) sum += std::exp(log - largest);
-  if (!std::isfinite(largest) || !std::isfinite(sum)) return {};
+  const double all = LogOfSum(logs);
+  if (!std::isfinite(all)) return {};
   const auto best = std::ranges::max_element(logs) - logs.begin();
   Bound bound = {.factor = factors[static_cast<size_t>(best)],
                  .methods = of.methods.size(),
@@ -254,7 +260,7 @@ std::optional<Bound> BoundOf(std::span<const OwnTime> times) {
   double below = 0;
   for (size_t i = 0; i < factors.size(); ++i) {
     const double before = below;
-    below += std::exp(logs[i] - largest) / sum;
+    below += std::exp(logs[i] - all);
     if (factors[i] < 1) bound.too_much = below;
     if (before < 0.025 && below >= 0.025) bound.low = factors[i];
     if (before < 0.975 && below >= 0.975) bound.high = factors[i];

@@ -67,6 +67,7 @@ std::vector<profile::Metric> Infos(const Source& source, const std::vector<size_
 struct Corrected {
   calibrate::Correction correction;  // empty where the table does not have the metric
   calibrate::Bounds bounds;
+  double estimate_error = 0;  // the part of the sum's error that comes from untimed intervals
 };
 
 // Corrects one metric, whose overheads are no larger than the profile lets them be.
@@ -120,18 +121,17 @@ std::vector<Corrected> CorrectAll(const Source& source, const profile::CallTree&
   return corrections;
 }
 
-// Adds to the errors what is due to intervals that were not timed. Returns that part of the error
-// of each metric's sum.
-std::vector<double> AddEstimateErrors(const Source& source, const profile::CallTree& tree,
-                                      const std::vector<profile::Metric>& metrics,
-                                      std::vector<Corrected>& corrections) {
+// Adds to the errors what is due to intervals that were not timed.
+void AddEstimateErrors(const Source& source, const profile::CallTree& tree,
+                       const std::vector<profile::Metric>& metrics,
+                       std::vector<Corrected>& corrections) {
   const SparseTime sparse = SparseTimeOf(source.reader);
-  std::vector<double> errors(metrics.size());
+  if (!sparse.is_sparse()) return;
   for (size_t m = 0; m < metrics.size(); ++m) {
-    if (sparse.is_sparse() && metrics[m].is_time())
-      errors[m] = AddEstimateError(sparse, tree, m, corrections[m].correction);
+    Corrected& one = corrections[m];
+    if (metrics[m].is_time())
+      one.estimate_error = AddEstimateError(sparse, tree, m, one.correction);
   }
-  return errors;
 }
 
 // Returns the metric that counts the samples of `m`: the next one for a weighted metric, `m` itself
@@ -162,6 +162,7 @@ std::vector<MetricTotals> MakeColumns(const Source& source, const std::vector<si
     column.calibrated = !correction.adjust.empty();
     column.events = correction.events;
     column.error = correction.total_error;
+    column.estimate_error = corrections[i].estimate_error;
     column.bounds = corrections[i].bounds;
     if (column.calibrated)
       column.granularity = source.table->Find(infos[i].calibrated_as())->granularity;
@@ -249,9 +250,8 @@ Forest MakeForest(Source& source, profile::CallTree tree, const std::vector<size
   forest.names = Names(source.reader);
   if (forest.names.has_aliases()) NameBySymbol(tree, forest.names);
   std::vector<Corrected> corrected = CorrectAll(source, tree, forest.names, infos);
-  const std::vector<double> estimated = AddEstimateErrors(source, tree, infos, corrected);
+  AddEstimateErrors(source, tree, infos, corrected);
   forest.metrics = MakeColumns(source, chosen, infos, corrected);
-  for (size_t m = 0; m < infos.size(); ++m) forest.metrics[m].estimate_error = estimated[m];
   std::vector<calibrate::Correction> corrections;
   for (Corrected& one : corrected) corrections.push_back(std::move(one.correction));
   std::vector<bool> counts_samples;

@@ -25,7 +25,6 @@ void KeepCommon(Meta& meta, const Meta& other) {
   meta.options.time_every = std::max(meta.options.time_every, other.options.time_every);
   if (other.options.within != meta.options.within) meta.options.within.clear();
   meta.options.begins_paused |= other.options.begins_paused;
-  meta.options.time_every = std::max(meta.options.time_every, other.options.time_every);
   meta.options.tree_memory = std::max(meta.options.tree_memory, other.options.tree_memory);
 }
 

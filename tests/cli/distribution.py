@@ -55,9 +55,7 @@ class Distribution(unittest.TestCase):
         cls.folder = os.path.realpath(tempfile.mkdtemp(prefix="jprof-distribution-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         child.run([JDKS[0].tool("javac"), "--release", "17", "-d", cls.folder, SOURCE], check=True)
-        cls.env = {**os.environ, "XDG_DATA_HOME": os.path.join(cls.folder, "data")}
-        for name in ("JAVA_TOOL_OPTIONS", "JPROFOPTS", "JPROF_AGENT"):
-            cls.env.pop(name, None)
+        cls.env = child.own_environment(cls.folder)
         cls.own = {}  # by the name of the JDK
         for jdk in JDKS:
             done = cls.jprof("callflow", "--focus", "TimedCalls", *WATCHED, "-o", f"{jdk.name}.jprof",

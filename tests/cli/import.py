@@ -54,9 +54,7 @@ class Folder(unittest.TestCase):
     def setUp(self):
         self.folder = os.path.realpath(tempfile.mkdtemp(prefix="jprof import "))
         self.addCleanup(shutil.rmtree, self.folder)
-        self.env = {**os.environ, "XDG_DATA_HOME": os.path.join(self.folder, "data")}
-        for name in ("JAVA_TOOL_OPTIONS", "JPROFOPTS", "JPROF_AGENT"):
-            self.env.pop(name, None)
+        self.env = child.own_environment(self.folder)
 
     def run_in(self, command, status=0, **how):
         done = child.run(command, 300, cwd=self.folder, env=self.env, **how)

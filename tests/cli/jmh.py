@@ -27,9 +27,7 @@ class Jmh(unittest.TestCase):
         sources = glob.glob(os.path.join(SOURCES, "**", "*.java"), recursive=True)
         child.run([JDKS[0].tool("javac"), "-d", os.path.join(cls.folder, "classes"), *sources],
                   check=True)
-        cls.env = {key: value for key, value in os.environ.items()
-                   if key not in ("JAVA_TOOL_OPTIONS", "JPROFOPTS", "JPROF_AGENT")}
-        cls.env.update(TMPDIR=cls.folder, XDG_DATA_HOME=os.path.join(cls.folder, "data"))
+        cls.env = {**child.own_environment(cls.folder), "TMPDIR": cls.folder}
         cls.path = os.path.join(cls.folder, "classes")
 
     def harness(self, options, benchmark="work", operations=1000, per_call=1, jdk=JDKS[0],

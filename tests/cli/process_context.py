@@ -32,9 +32,7 @@ class ProcessContext(unittest.TestCase):
     def setUp(self):
         self.folder = os.path.realpath(tempfile.mkdtemp(prefix="jprof context "))
         self.addCleanup(shutil.rmtree, self.folder)
-        self.env = {**os.environ, "XDG_DATA_HOME": os.path.join(self.folder, "data")}
-        for name in ("JAVA_TOOL_OPTIONS", "JPROFOPTS", "JPROF_AGENT", "LD_PRELOAD"):
-            self.env.pop(name, None)
+        self.env = child.own_environment(self.folder, "LD_PRELOAD")
         with open(os.path.join(self.folder, "Work.java"), "w", encoding="utf-8") as file:
             file.write(PROGRAM)
         self.run_in([JDK.tool("javac"), "Work.java"])

@@ -66,9 +66,7 @@ class RealJvm(unittest.TestCase):
             file.write(PROGRAM)
         child.run([JDKS[0].tool("javac"), "--release", "17", "Work.java"], cwd=self.folder,
                   check=True)
-        self.env = {**os.environ, "XDG_DATA_HOME": os.path.join(self.folder, "data")}
-        for name in ("JAVA_TOOL_OPTIONS", "JPROFOPTS", "JPROF_AGENT"):
-            self.env.pop(name, None)
+        self.env = child.own_environment(self.folder)
 
     def jprof(self, *words):
         return child.run([JPROF, *words], 120, cwd=self.folder, env=self.env)

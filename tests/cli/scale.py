@@ -278,9 +278,7 @@ class Kernels(unittest.TestCase):
         cls.folder = os.path.realpath(tempfile.mkdtemp(prefix="jprof-scale-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         child.run([cls.jdk.tool("javac"), "-d", cls.folder, KERNELS], check=True)
-        cls.env = {key: value for key, value in os.environ.items()
-                   if key not in ("JAVA_TOOL_OPTIONS", "JPROFOPTS", "JPROF_AGENT")}
-        cls.env["XDG_DATA_HOME"] = os.path.join(cls.folder, "data")
+        cls.env = child.own_environment(cls.folder)
 
     def jprof(self, *words):
         done = child.run([JPROF, *words], 300, cwd=self.folder, env=self.env)

@@ -16,6 +16,14 @@ _guard = None  # write end of the guard's pipe: "+PID" a session began, "-PID" i
 _starting = threading.Lock()
 
 
+def own_environment(folder, *without):
+    """This process's environment for programs that a test starts: their data is in the folder, and
+    no variable gives a JVM an agent or options. `without`: more variables to leave out."""
+    left_out = {"JAVA_TOOL_OPTIONS", "JPROFOPTS", "JPROF_AGENT", *without}
+    return {**{key: value for key, value in os.environ.items() if key not in left_out},
+            "XDG_DATA_HOME": os.path.join(folder, "data")}
+
+
 def _end(session):
     with contextlib.suppress(ProcessLookupError):
         os.killpg(session, signal.SIGKILL)

@@ -27,9 +27,7 @@ class TimeEvery(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = os.path.realpath(tempfile.mkdtemp(prefix="jprof-time-every-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder)
-        cls.env = {**os.environ, "XDG_DATA_HOME": os.path.join(cls.folder, "data")}
-        for name in ("JAVA_TOOL_OPTIONS", "JPROFOPTS", "JPROF_AGENT"):
-            cls.env.pop(name, None)
+        cls.env = child.own_environment(cls.folder)
         child.run([JDKS[0].tool("javac"), "--release", "17", "-d", cls.folder,
                    os.path.join(HERE, "sparse", "Estimates.java")], check=True)
 

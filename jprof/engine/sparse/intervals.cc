@@ -19,7 +19,7 @@ bool WasDispatchedSince(const Thread& thread) {
 // one: if one of the kWindow events before that which begins it opens one. It calls no function of
 // libm, because threads begin in probes.
 double OpeningShare(uint32_t every) {
-  const double outside = 1 - 1.0 / std::max(every, 2u);
+  const double outside = 1 - 1.0 / every;
   double low = 0, high = 1;
   for (int i = 0; i < 50; ++i) {
     const double middle = (low + high) / 2;
@@ -80,9 +80,10 @@ int64_t Weighted(Thread& thread, int64_t ticks) {
 }  // namespace
 
 void SetIntervals(Thread& thread) {
-  const SessionOptions& options = thread.session->options();
+  const uint32_t every = thread.session->options().time_every;
+  thread.intervals = {};
+  if (every <= 1) return;
   const double per_ns = thread.session->clock().ticks_per_second / 1e9;
-  const uint32_t every = options.time_every;
   thread.intervals = {.threshold = static_cast<uint32_t>(4294967296.0 * OpeningShare(every)),
                       .every = every,
                       .long_ticks = static_cast<int64_t>(per_ns * 250),
