@@ -94,9 +94,9 @@ Findings TableTooLarge(const ProfileEvidence& of) {
   return ForCalibrated(of, [](const ProfileEvidence&, const Metric& metric) -> Findings {
     if (metric.bounds.empty()) return {};
     std::string text;
-    double least = 1;  // what is too much for sure
+    double least = 1;
     for (const auto& [type, bound] : metric.bounds) {
-      least = std::min(least, bound.high);
+      least = std::min(least, bound.factor);
       text +=
           fmt::format("{}{:.2f} times ({:.2f} to {:.2f}) in methods of type {}, of which {}",
                       text.empty() ? "" : "; ", bound.factor, bound.low, bound.high, type,

@@ -566,7 +566,6 @@ class Made(unittest.TestCase):
         self.assertNotIn("lowered", metric)
         self.assertIn("too large for this program", self.report("--table", table))
 
-
     def test_threads_of_a_combined_profile_are_merged(self):
         combined, _, _ = self.combine()
         said = self.run_jprof("report", "log-rt", combined, "--threads", "separate", status=2)
