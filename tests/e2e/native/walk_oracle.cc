@@ -76,6 +76,7 @@ struct Findings {
   long frames = 0, kept = 0, unlike_plain = 0;
   std::map<int, long> their_errors;
   std::map<std::string, long> edges, bottoms, lost_at, letters;
+  std::map<std::string, std::string> examples;  // by edge
   std::vector<std::string> differences;
   std::vector<std::pair<uint32_t, int64_t>> times;  // depth, nanoseconds
 };
@@ -269,14 +270,31 @@ void CompareWithTheirs(const Thread& thread) {
   if (!same) Differ(thread, ours);
 }
 
-// Which of the program's methods calls which, ignoring others between them.
+// The frames around this one, and as many of AsyncGetCallTrace, in one line.
+std::string Around(const Thread& thread, uint32_t at) {
+  const uint32_t begin = at > 5 ? at - 5 : 0, end = std::min(at + 5, thread.walk.depth);
+  std::string text = "frame " + std::to_string(at) + " of " + std::to_string(thread.walk.depth);
+  for (uint32_t i = begin; i < end; ++i) text += " | " + Text(thread.frames[i]);
+  text += " || theirs " + std::to_string(thread.trace.count);
+  for (int i = static_cast<int>(begin); i < std::min<int>(end, thread.trace.count); ++i) {
+    const CallFrame& frame = thread.trace.frames[i];
+    text += " | " + NameOf(MethodOf(frame.method)) + "@" + std::to_string(frame.bci);
+  }
+  return text;
+}
+
+// Which of the program's methods calls which, ignoring others between them. Keeps the frames around
+// the first such call, because the test knows only later which calls are wrong.
 void NoteEdges(const Thread& thread) {
   std::string inner;
   for (uint32_t i = 0; i < thread.walk.depth; ++i) {
     if (!IsJava(thread.frames[i].type)) continue;
     const std::string& name = NameOf(thread.frames[i].method);
     if (name.rfind("StackShapes", 0) != 0 || name.find("$$Lambda") != std::string::npos) continue;
-    if (!inner.empty()) ++findings->edges[name + " " + inner];
+    if (!inner.empty()) {
+      const std::string edge = name + " " + inner;
+      if (++findings->edges[edge] == 1) findings->examples[edge] = Around(thread, i);
+    }
     inner = name;
   }
   if (!inner.empty() && !thread.walk.unknown && !thread.walk.truncated && !thread.walk.in_heap)
@@ -494,6 +512,8 @@ void JNICALL OnDeath(jvmtiEnv*, JNIEnv*) {
   for (const auto& [code, count] : f.their_errors) fprintf(file, "error\t%ld\t%d\n", count, code);
   WriteMap(file, "edge", f.edges);
   WriteMap(file, "bottom", f.bottoms);
+  for (const auto& [edge, text] : f.examples)
+    fprintf(file, "example\t%s\t%s\n", edge.c_str(), text.c_str());
   WriteMap(file, "letter", f.letters);
   WriteMap(file, "lost", f.lost_at);
   for (const std::string& text : f.differences) fprintf(file, "# %s\n", text.c_str());
