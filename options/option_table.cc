@@ -5,6 +5,7 @@
 
 #include "options/label_methods.h"
 #include "options/slow_methods.h"
+#include "profile/files/sparse_time.h"
 #include "ptm/sampling_rate.h"
 
 namespace jprof::options {
@@ -110,7 +111,8 @@ constexpr Option kOptions[] = {
      "methods whose calls to time one by one: packages, classes or methods "
      "(com.acme.Cart.total); `jprof report distribution` prints how long they took",
      kWhatIsRecorded},
-    {"TIME_EVERY", "", "--time-every", "N", Number{&O::time_every, 1000}, kCallflowCommand,
+    {"TIME_EVERY", "", "--time-every", "N", Number{&O::time_every, profile::kMostTimeEvery},
+     kCallflowCommand,
      "read the clock for about one interval in N of each context that is entered often, instead of "
      "all: counts are exact, times are estimates with an error, and the program runs faster "
      "(16 is a good start)",

@@ -15,7 +15,7 @@ on a machine whose training was wrong: as trained (--refit=no), and lowered to w
 lets it be. These lines have no bound.
 
 Usage: accuracy.py [--build DIR] [--runs N] [--java JAVA]... [--files N] [--kinds KIND:N,...]
-                   [--fold] [--focus P] [--table-factors F,...]
+                   [--fold] [--focus P] [--time-every N] [--table-factors F,...]
 Requires a calibration table for each JVM (jprof calibrate --java JAVA) and, for javac, a JDK's
 src.zip. Prints medians of the runs and exits with 1 if a median misses its bound (javac 0.9..1.1,
 phases 0.8..1.2).
@@ -44,10 +44,13 @@ def run(command, **options):
 
 
 class Bench:
-    def __init__(self, build, work, runs, fold, focus):
+    def __init__(self, build, work, runs, options):
         self.jprof = os.path.join(build, "bin", "jprof")
         self.jar = os.path.join(build, "share", "jprof", "trainers.jar")
-        self.work, self.runs, self.fold, self.focus = work, runs, fold, focus
+        self.work, self.runs, self.time_every = work, runs, options.time_every or 1
+        self.options = (["--fold-recursion"] if options.fold else []) + (
+            ["--focus", options.focus, "--keep-intrinsics"] if options.focus else []) + (
+            ["--time-every", str(options.time_every)] if options.time_every else [])
 
     def program(self, java, main, args):
         return [java, "-XX:-Inline", "-cp", self.jar, "jprof.trainers." + main, *args]
@@ -57,10 +60,8 @@ class Bench:
         options) and the program's output."""
         out = os.path.join(self.work, "accuracy.jprof")
         shutil.rmtree(out, ignore_errors=True)
-        fold = (["--fold-recursion"] if self.fold else []) + (
-            ["--focus", self.focus, "--keep-intrinsics"] if self.focus else [])
-        output = run(
-            [self.jprof, "callflow", "--tree-memory", "2G", *fold, "-o", out, "--", *command])
+        output = run([self.jprof, "callflow", "--tree-memory", "2G", *self.options, "-o", out, "--",
+                      *command])
         nodes = self.nodes(out, *options)
         if nodes is None:
             sys.exit("the profile is not calibrated: run jprof calibrate --java " + command[0])
@@ -137,7 +138,8 @@ def as_ran(bench, java, arguments):
         shutil.rmtree(recording, ignore_errors=True)
         agent = os.path.join(os.path.dirname(os.path.dirname(bench.jprof)), "lib", "libjprof.so")
         command = bench.program(java, "TimedCompile", arguments)
-        command.insert(1, f"-agentpath:{agent}=callflow,tree_memory=2G,out={out}")
+        command.insert(1, f"-agentpath:{agent}=callflow,tree_memory=2G,"
+                       f"time_every={bench.time_every},out={out}")
         # Through a shell, so that tprof does not add the agent a second time.
         text = run([bench.jprof, "tprof", "--rate", "1000", "-o", recording, "--format", "json",
                     "--", "sh", "-c", 'exec "$@"', "sh", *command])
@@ -198,13 +200,15 @@ def main():
     parser.add_argument("--fold", action="store_true", help="fold recursion in javac's tree")
     parser.add_argument(
         "--focus", metavar="P", help="record with focus and intrinsics; '*' selects all methods")
+    parser.add_argument("--time-every", type=int, metavar="N",
+                        help="estimate times from one interval in N (see `jprof callflow --help`)")
     parser.add_argument("--only", choices=["javac", "phases", "as-ran"])
     parser.add_argument("--table-factors", default="", metavar="F,...")
     options = parser.parse_args()
     factors = [float(factor) for factor in options.table_factors.split(",") if factor]
     missed = []
     with measure.folder("accuracy", 6, 8) as work:
-        bench = Bench(options.build, work, options.runs, options.fold, options.focus)
+        bench = Bench(options.build, work, options.runs, options)
         for java in options.java or [jdk.tool("java") for jdk in measure.jvms.needed_jdks()]:
             print(java, flush=True)
             figures = []

@@ -19,6 +19,8 @@ CONFIGURATIONS = {
     "untraced -Inline": (["-XX:-Inline"], None),
     "calltree": ([], "calltree"),
     "callflow": ([], "callflow"),
+    "callflow 1 in 16": ([], "callflow,time_every=16"),
+    "callflow 1 in 64": ([], "callflow,time_every=64"),
     "trace": ([], "trace,trace_mode=wrap,trace_memory=1M"),
 }
 

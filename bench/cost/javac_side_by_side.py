@@ -7,7 +7,7 @@
 
 Prints CPU time (user and system, all threads, compilers included) as a ratio to the untraced run,
 beside the project's bounds, and to the run without inlining, which is the best that probed code can
-reach. Exit status 1 if a bound is exceeded. Files: a part of java.xml, from the src.zip of the JDK.
+reach; and the ratio of the elapsed times. Rows with "1 in n": --time-every n. Exit status 1 if a bound is exceeded. Files: a part of java.xml, from the src.zip of the JDK.
 
 With --against: the folded recordings by this agent and by another one, interleaved, and the ratio
 of their CPU times. Exit status 1 if this agent is more than 3 % slower.
@@ -28,21 +28,29 @@ CONFIGURATIONS = {
     "callflow": ([], "callflow", 4.5),
     "calltree folded": ([], "calltree,fold_recursion", 2.0),
     "callflow folded": ([], "callflow,fold_recursion", 3.3),
+    "callflow 1 in 16": ([], "callflow,time_every=16", None),
+    "folded 1 in 16": ([], "callflow,fold_recursion,time_every=16", 2.0),
+    "folded 1 in 64": ([], "callflow,fold_recursion,time_every=64", 2.0),
 }
 COMPARED = ("calltree folded", "callflow folded")  # with --against
 
 
 def show(compilation, jprof, results):
+    def elapsed(runs):
+        return measure.median(runs, lambda run: run.wall)
+
     untraced = measure.median(results["untraced"])
     no_inline = measure.median(results["untraced -Inline"])
     broken = 0
     print(f"{'':18} {'CPU s':>8} {'+-':>5} {'ratio':>6} {'bound':>6} {'to -Inline':>10} "
+          f"{'elapsed':>8} "
           f"{'events':>13} {'contexts':>10} {'ns/event':>9}")
     for name, runs in results.items():
         agent, bound = CONFIGURATIONS[name][1:]
         cpu = measure.median(runs)
         line = (f"{name:18} {cpu:8.2f} {measure.spread(runs):5.0%} {cpu / untraced:6.2f} "
-                f"{bound or '':>6} {cpu / no_inline:10.2f}")
+                f"{bound or '':>6} {cpu / no_inline:10.2f} "
+                f"{elapsed(runs) / elapsed(results['untraced']):8.2f}")
         if agent:
             figures = measure.figures(jprof, compilation.profile(name))
             # The cost of the probes, without the cost of disabled inlining.

@@ -247,7 +247,8 @@ template <class Frames>
 }
 
 // Handles an event that ends a timed interval, where only some are timed. Where the next one begins
-// at the same reading of the clock, one event in EventTiming::period measures what the tree takes.
+// at the same reading of the clock, one event in EventTiming::period measures what the tree and the
+// decision about the next interval take.
 template <class Recording, class Frames, EventKind kKind>
 [[gnu::noinline]] int HandleTimedInterval(uint64_t method, uint64_t sp, uint64_t return_address,
                                           uint64_t continuation, uint64_t vm_thread, int64_t) {
@@ -265,8 +266,8 @@ template <class Recording, class Frames, EventKind kKind>
   const uint32_t* counted;
   if (!RecordFast<Recording, Frames, kKind>(thread, event, now, &counted)) [[unlikely]]
     return LeaveFastPath<Frames>(HandleCold<Recording, Frames, kKind>, event, thread, now);
-  const int64_t inside = measures ? ptm::TimedCodeEnd() - begin : 0;
   ContinueTiming(*thread, counted);
+  const int64_t inside = measures ? ptm::TimedCodeEnd() - begin : 0;
   if (measures && SharesReading(*thread)) AfterTimedEvent(thread, now, inside);
   return 0;
 }

@@ -9,8 +9,8 @@
 namespace jprof::model {
 namespace {
 
-// By so much the intervals of windows were longer than the same ones of a full recording.
-constexpr double kExcessNs = 2.5;
+// By about so much the intervals of windows were longer than the same ones of a full recording.
+constexpr double kExcessNs = 4;
 
 // The intervals of a node.
 struct Intervals {

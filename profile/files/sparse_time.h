@@ -10,5 +10,6 @@ namespace jprof::profile {
 // in TIME_EVERY is, in windows of kWindow intervals in a row.
 inline constexpr uint32_t kFirstTimedIntervals = 16;
 inline constexpr uint32_t kWindow = 4;
+inline constexpr uint64_t kMostTimeEvery = 1000;
 
 }  // namespace jprof::profile

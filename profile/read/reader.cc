@@ -12,6 +12,7 @@
 #include "common/errno_text.h"
 #include "common/fd.h"
 #include "profile/files/printable_text.h"
+#include "profile/files/sparse_time.h"
 
 namespace jprof::profile {
 namespace {
@@ -61,6 +62,19 @@ void MatchMetrics(const ControlHeader& header, Meta& meta, Damages& damages) {
   meta.metrics.resize(count);
 }
 
+// Estimated times need the number of intervals that a timed one stands for: it determines their
+// error. A damaged number is replaced by the largest that can be recorded, so that no error is too
+// small.
+void MatchEstimate(const ControlHeader& header, Meta& meta, Damages& damages) {
+  uint64_t& every = meta.options.time_every;
+  if (every <= kMostTimeEvery && (every > 1 || header.sampled_intervals == 0)) return;
+  damages.Add(
+      fmt::format("meta.json: times are estimates, but time_every is missing or invalid: "
+                  "read as {}",
+                  kMostTimeEvery));
+  every = kMostTimeEvery;
+}
+
 // Adds the metric and returns the place of the one that it is computed from, if there is one.
 std::optional<size_t> AddNoInterrupts(std::vector<Metric>& metrics) {
   const auto time = std::ranges::find_if(
@@ -101,6 +115,7 @@ Result<Reader> Reader::Open(const std::string& directory) {
   }
   reader.meta_ = ParseMeta(meta, reader.damages_);
   MatchMetrics(reader.header_, reader.meta_, reader.damages_);
+  MatchEstimate(reader.header_, reader.meta_, reader.damages_);
   if (ReaderFile(folder.get(), kKernelCountsFile, &reader.damages_).exists())
     reader.with_interrupts_ = AddNoInterrupts(reader.meta_.metrics);
   reader.ReadThreads(control);

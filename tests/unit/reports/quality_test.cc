@@ -282,9 +282,9 @@ profile::SyntheticProfile SparselyTimed(double square) {
 }
 
 // Returns the error of `estimated` intervals of the mean square: the variance of one in 16 that is
-// timed in windows of four, and 2.5 ns by which each may be too long.
+// timed in windows of four, and 4 ns by which each may be too long.
 double ErrorOf(double estimated, double square) {
-  return std::hypot(std::sqrt(estimated * 15 * 2 * square), 2.5 * estimated);
+  return std::hypot(std::sqrt(estimated * 15 * 2 * square), 4 * estimated);
 }
 
 TEST(Quality, EstimatedTimesHaveAnErrorByTheMeanSquareOfTheirIntervals) {
