@@ -12,7 +12,7 @@
 
 With --table-factors F,... each profile of the phases is also corrected with its table times F, as
 on a machine whose training was wrong: as trained (--refit=no), and lowered to what the profile itself
-lets it be. These lines have no bound.
+lets it be. These lines have no bound. Estimated times (--time-every N) are not lowered.
 
 Usage: accuracy.py [--build DIR] [--runs N] [--java JAVA]... [--files N] [--kinds KIND:N,...]
                    [--fold] [--focus P] [--time-every N] [--table-factors F,...]

@@ -7,7 +7,8 @@
 
 Prints CPU time (user and system, all threads, compilers included) as a ratio to the untraced run,
 beside the project's bounds, and to the run without inlining, which is the best that probed code can
-reach; and the ratio of the elapsed times. Rows with "1 in n": --time-every n. Exit status 1 if a bound is exceeded. Files: a part of java.xml, from the src.zip of the JDK.
+reach; also the ratio of the elapsed times. Rows "1 in N" are recorded with --time-every N. Exit
+status 1 if a bound is exceeded. Files: a part of java.xml, from the src.zip of the JDK.
 
 With --against: the folded recordings by this agent and by another one, interleaved, and the ratio
 of their CPU times. Exit status 1 if this agent is more than 3 % slower.

@@ -150,20 +150,24 @@ class Lab:
         return run([jprof, "calltree", *counter, *self.args.options.split(), "--force",
                     "-o", self.profile, "--", *command], self.work)
 
+    def read(self, *words):
+        """What jprof prints of the profile with these words. Raises Failed."""
+        done = subprocess.run([self.args.jprof, *words, self.profile, "--format", "json"],
+                              capture_output=True, text=True)
+        if done.returncode != 0:
+            raise Failed(f"jprof {words[0]}: {done.stderr[-500:].strip()}")
+        return json.loads(done.stdout)
+
     def calls(self):
         """All calls of the profile. Raises Failed if there are none."""
-        calls = json.loads(subprocess.run(
-            [self.args.jprof, "info", self.profile, "--format", "json"], capture_output=True,
-            check=True, text=True).stdout)["calls"]
+        calls = self.read("info")["calls"]
         if not calls:
             raise Failed("no call was counted")
         return calls
 
     def calls_of(self, method):
         """The calls of a method by the profile."""
-        text = subprocess.run([self.args.jprof, "report", "methods", self.profile, "--format",
-                               "json"], capture_output=True, check=True, text=True).stdout
-        return sum(m["calls"] for m in json.loads(text)["methods"]
+        return sum(m["calls"] for m in self.read("report", "methods")["methods"]
                    if m["name"].startswith(method + "("))
 
     def measure(self, part, what, command, values, rounds=None):

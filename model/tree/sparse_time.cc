@@ -9,8 +9,10 @@
 namespace jprof::model {
 namespace {
 
-// By about so much the intervals of windows were longer than the same ones of a full recording.
-constexpr double kExcessNs = 4;
+// The error that all intervals of windows have in common, in nanoseconds and as a share of the
+// interval: about half of what docs/MEASURED.md ("Estimated times") shows of programs whose
+// branches the processor predicts from what came before, which the windows change.
+constexpr double kExcessNs = 4, kExcessShare = 0.25;
 
 // The intervals of a node.
 struct Intervals {
@@ -22,7 +24,12 @@ struct Intervals {
     all += count;
     if (count > exact) estimated += count - exact;
   }
-  double square_of_mean() const { return all > 0 ? ticks / all * (ticks / all) : 0; }
+  double mean() const { return all > 0 ? ticks / all : 0; }
+  double square_of_mean() const { return mean() * mean(); }
+  double excess(const SparseTime& sparse) const {
+    const double part = kExcessShare * std::clamp(mean(), 0.0, sparse.long_interval);
+    return estimated * std::hypot(sparse.excess, part);
+  }
 };
 
 // Returns the intervals of each node, 0 for superseded parts, which are those of their node.
@@ -48,7 +55,9 @@ SparseTime SparseTimeOf(const profile::Reader& reader) {
   sparse.exact = reader.is_part() ? 0 : profile::kFirstTimedIntervals;
   sparse.timed = static_cast<double>(header.timed_intervals);
   sparse.untimed = static_cast<double>(header.untimed_ticks);
-  sparse.excess = kExcessNs * static_cast<double>(header.ticks_per_second) / 1e9;
+  const double ticks = static_cast<double>(header.ticks_per_second) / 1e9;
+  sparse.excess = kExcessNs * ticks;
+  sparse.long_interval = profile::kLongNs * ticks;
   if (header.sampled_intervals > 0) {
     sparse.square =
         static_cast<double>(header.sampled_squares) / static_cast<double>(header.sampled_intervals);
@@ -60,7 +69,7 @@ double AddEstimateError(const SparseTime& sparse, const profile::CallTree& tree,
                         calibrate::Correction& correction) {
   correction.error.resize(tree.size());
   const std::vector<Intervals> nodes = IntervalsOf(tree, metric, sparse.exact);
-  double estimated = 0, of_means = 0;
+  double estimated = 0, of_means = 0, all_too_long = 0;
   for (const Intervals& node : nodes) {
     estimated += node.estimated;
     of_means += node.estimated * node.square_of_mean();
@@ -72,12 +81,13 @@ double AddEstimateError(const SparseTime& sparse, const profile::CallTree& tree,
   const double each = (sparse.every - 1) * profile::kWindow / 2;
   for (size_t i = 0; i < nodes.size(); ++i) {
     const double variance = nodes[i].estimated * nodes[i].square_of_mean() * variation * each;
-    const double too_long = sparse.excess * nodes[i].estimated;
+    const double too_long = nodes[i].excess(sparse);
+    all_too_long += too_long;
     const double before = correction.error[i];
     correction.error[i] =
         static_cast<float>(std::sqrt(before * before + variance + too_long * too_long));
   }
-  const double total = std::hypot(std::sqrt(estimated * square * each), sparse.excess * estimated);
+  const double total = std::hypot(std::sqrt(estimated * square * each), all_too_long);
   correction.total_error = std::hypot(correction.total_error, total);
   return total;
 }

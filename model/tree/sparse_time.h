@@ -17,7 +17,9 @@ struct SparseTime {
   double square = 0;   // mean square of the intervals that stand for others; 0: there are none
   double timed = 0;    // intervals that were timed
   double untimed = 0;  // raw time of long intervals that were not, in roughly known contexts
-  double excess = 0;   // raw time by which an interval of a window may be too long
+  // Raw time by which an interval of a window may be too long, beside a share of its length
+  // (kExcessShare); and the length above which intervals are timed one after the other.
+  double excess = 0, long_interval = 0;
 
   bool is_sparse() const { return every > 1; }
 };
@@ -36,8 +38,8 @@ SparseTime SparseTimeOf(const profile::Reader& reader);
 // multiplied by how far intervals vary within contexts: the mean square of all by that of the
 // contexts' means, but at least 1. So contexts that differ do not widen each other's errors.
 //
-// Beside that, all intervals of windows were found to be longer than those of a full recording by
-// about the same amount (docs/MEASURED.md, "Estimated times"): its error adds up over all nodes.
+// Beside that, intervals of windows are longer than those of a full recording, in some programs by
+// more than half (docs/MEASURED.md, "Estimated times"): this error adds up over all nodes.
 double AddEstimateError(const SparseTime& sparse, const profile::CallTree& tree, size_t metric,
                         calibrate::Correction& correction);
 

@@ -63,16 +63,14 @@ void MatchMetrics(const ControlHeader& header, Meta& meta, Damages& damages) {
 }
 
 // Estimated times need the number of intervals that a timed one stands for: it determines their
-// error. A damaged number is replaced by the largest that can be recorded, so that no error is too
-// small.
+// error. Where it is damaged, the largest that can be recorded replaces it, so that no error is too
+// small; in a recording without estimates, 1 does.
 void MatchEstimate(const ControlHeader& header, Meta& meta, Damages& damages) {
   uint64_t& every = meta.options.time_every;
-  if (every <= kMostTimeEvery && (every > 1 || header.sampled_intervals == 0)) return;
-  damages.Add(
-      fmt::format("meta.json: times are estimates, but time_every is missing or invalid: "
-                  "read as {}",
-                  kMostTimeEvery));
-  every = kMostTimeEvery;
+  const bool estimates = header.timed_intervals > 0 || header.sampled_intervals > 0;
+  if (every <= kMostTimeEvery && (every > 1 || !estimates)) return;
+  every = estimates ? kMostTimeEvery : 1;
+  damages.Add(fmt::format("meta.json: time_every is missing or invalid: read as {}", every));
 }
 
 // Adds the metric and returns the place of the one that it is computed from, if there is one.

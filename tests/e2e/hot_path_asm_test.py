@@ -12,8 +12,8 @@ intervals that are not timed: never), and it returns. The most important recordi
 value through the stack, except saved registers: the slow path's operands stay in registers. With
 operands on the stack, an event cost 1.4 times as much.
 
-A slow path that decides which intervals are timed (ContinueTiming) reads the clock that ends the
-measurement of the event behind that decision. Otherwise intervals are too long by what it takes.
+A slow path that decides which intervals are timed (ContinueTiming) must end the measurement of the
+event after that decision; otherwise intervals are too long by what the decision takes.
 """
 import itertools
 import re
@@ -32,7 +32,7 @@ REQUIRED = {(event, recording) for event in ("Entry", "Exit")
             for recording in ("CountTree", "TimeTree", "SparseTimeTree")}
 CLOCK_READS = {"CountTree": 0, "TimeTree": 1, "Training<jprof::engine::TimeTree>": 1,
                "TimeTrace": 1, "SparseTimeTree": 0}
-DECIDES = re.compile(r"::HandleTimedInterval<(?!.*\.cold)")
+DECIDES = re.compile(r"::HandleTimedInterval<(?!.*\.cold).*EventKind\)(\d)")
 DECISION = "ContinueTiming("
 WITHOUT_STACK = {"CountTree", "TimeTree", "SparseTimeTree"}
 # Counters as metrics: one that cannot be read in user space is read by a system call, so there are
@@ -74,12 +74,14 @@ class AArch64:
 
 
 def functions(disassembly):
-    """name -> [(address, instruction)], from `objdump -d -C --no-show-raw-insn`."""
-    found, body = {}, None
+    """[(name, [(address, instruction)])], from `objdump -d -C --no-show-raw-insn`. Functions of
+    different files may have the same name."""
+    found, body = [], None
     for line in disassembly.splitlines():
         header = re.match(r"^[0-9a-f]+ <(.*)>:$", line)
         if header:
-            body = found.setdefault(header[1], [])
+            body = []
+            found.append((header[1], body))
             continue
         instruction = re.match(r"^\s*([0-9a-f]+):\s+(.*?)\s*(?:#.*|//.*)?$", line)
         if instruction and body is not None and instruction[2]:
@@ -117,8 +119,8 @@ def fast_path(body, arch):
 
 
 def decision_is_measured(body, arch):
-    """Whether each call of the decision is followed by a reading of the clock before the next
-    call."""
+    """Whether each call of the decision is followed by a reading of the clock, and only then by
+    the call that subtracts what was measured, if that is not inlined."""
     call = arch.forbidden["call"]
     texts = [text for _, text in body if call.search(text) or arch.clock.match(text)]
     decisions = [i for i, text in enumerate(texts) if DECISION in text]
@@ -128,15 +130,18 @@ def decision_is_measured(body, arch):
 
 def check(disassembly, arch):
     """The violations, one line each; empty if there are none."""
-    wrong, seen, hooks, hook_calls = [], set(), set(), set()
-    for name, body in functions(disassembly).items():
+    wrong, seen, hooks, hook_calls, deciding = [], set(), set(), set(), set()
+    for name, body in functions(disassembly):
         handler = HANDLER.search(name) or HOOK.search(name)
         if HOOK_CALL.match(name):
             hook_calls.add(name)
             if any(arch.forbidden["call"].search(text) for _, text in body):
                 wrong.append(f"{name}: a call: {[text for _, text in body]}")
-        if DECIDES.search(name) and not decision_is_measured(body, arch):
-            wrong.append(f"{name}: the decision about the next interval is not measured")
+        decides = DECIDES.search(name)
+        if decides:
+            deciding.add(decides[1])
+            if not decision_is_measured(body, arch):
+                wrong.append(f"{name}: the decision about the next interval is not measured")
         if not handler:
             continue
         event, recording = handler[1], handler[2].strip()
@@ -173,6 +178,8 @@ def check(disassembly, arch):
     wrong += [
         f"On{event}<{recording}> of functions is not in the library"
         for event, recording in sorted(seen - hooks)]
+    if len(deciding) != 2:
+        wrong.append("HandleTimedInterval of entries and of exits is not in the library")
     if len(hook_calls) != 2:
         wrong.append(f"of the hooks only {sorted(hook_calls)} are in the library")
     return wrong
@@ -204,7 +211,14 @@ def prove_the_checks():
                 text += f"  {address + i:x}:\t{instruction}\n"
             text += "\n"
             address += 0x100
+        for kind in (0, 1):
+            text += decider(kind, "call 10 <jprof::ContinueTiming(int)>", "rdtsc")
         return text.replace("clone .cold", change) if change != "nop" else text
+
+    def decider(kind, *instructions):
+        name = f"int jprof::HandleTimedInterval<jprof::SparseTimeTree, (jprof::EventKind){kind}>"
+        return f"8000 <{name}(long)>:\n" + "".join(
+            f"  {0x8000 + i:x}:\t{text}\n" for i, text in enumerate(instructions)) + "\n"
 
     def expect(disassembly, fault):
         found = check(disassembly, X86)
@@ -232,12 +246,13 @@ def prove_the_checks():
     expect(library().replace("__cyg_profile_func_exit", "f"), "of the hooks only")
     expect(library().replace("hookit", "other"), "of functions is not in the library")
     expect(library(change="clone .constprop"), "something else")
-    decides = "1000 <int jprof::HandleTimedInterval<jprof::SparseTimeTree>(long)>:\n"
-    call, clock = "  1001:\tcall 10 <jprof::ContinueTiming(int)>\n", "  1002:\trdtsc\n"
-    for code, fault in ((clock + call + clock, ""), (clock + call, "not measured"),
-                        (call + "  1003:\tcall 10 <f>\n" + clock, "not measured"),
-                        (clock, "not measured")):
-        expect(library() + decides + code, fault)
+    clock, call, after = ("rdtsc", "call 10 <jprof::ContinueTiming(int)>",
+                          "call 10 <jprof::AfterTimedEvent(int)>")
+    for code, fault in (((clock, call, clock, after), ""), ((clock, call, after), "not measured"),
+                        ((call, after, clock), "not measured"), ((clock, call), "not measured"),
+                        ((clock, after), "not measured")):
+        expect(library() + decider(0, *code), fault)
+    expect(library().replace("EventKind)1", "EventKind)0"), "of entries and of exits")
     expect("", "is not in the library")
 
 

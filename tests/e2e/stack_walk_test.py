@@ -62,8 +62,11 @@ MOST_UNKNOWN_OVERALL = 0.005
 MOST_WRONG = 0.001         # stacks that the program cannot have; each is printed
 # with AsyncGetCallTrace if both have frames; it is sometimes wrong itself
 LEAST_AGREEMENT = 0.85
-LEAST_SAMPLES = 30         # of one run of a program that runs for a given time, 1 of any other
-MOST_RUNS = 20             # of a program until one run has enough samples
+LEAST_SAMPLES = 30         # in one run of a program that runs for a given time; 1 for any other
+# Runs of a program until one has enough samples: of one that ends soon, of one that runs for a given
+# time, which is doubled.
+MOST_RUNS = 20
+MOST_LONGER_RUNS = 6
 
 
 class Findings:
@@ -117,7 +120,8 @@ def wrong_shapes(findings):
             yield count, f"{count} stacks begin with {bottom}"
 
 
-def complaints(findings):
+def complaints(findings, wrong_before):
+    """What is wrong in a run. `wrong_before`: the wrong stacks of earlier runs of the program."""
     if findings.exceeds(findings["unknown"], MOST_UNKNOWN, of="samples"):
         yield f"{findings['unknown']} of {findings['samples']} walks ended unknown"
     if findings["truncated"] > 0:
@@ -134,7 +138,8 @@ def complaints(findings):
     if findings.exceeds(findings["only_theirs"], 0.02, of="java"):
         yield f"{findings['only_theirs']} walks have no Java frames where AsyncGetCallTrace has"
     wrong = list(wrong_shapes(findings))
-    if findings.exceeds(sum(count for count, _ in wrong), MOST_WRONG, of="samples"):
+    count = wrong_before + sum(count for count, _ in wrong)
+    if findings.exceeds(count, MOST_WRONG, of="samples"):
         yield from (text for _, text in wrong)
 
 
@@ -181,14 +186,16 @@ def runs(args, jdk, flags, program, millis):
     """Yields what run() returns until a run has enough samples, or one fails. On a busy machine the
     sampling thread may not run before a short program has ended: such a program runs again, and one
     that runs for a given time runs twice as long."""
-    for _ in range(MOST_RUNS):
-        findings, error = run(args, jdk, flags, program, [str(millis)] if millis else [])
-        enough = findings and findings["samples"] >= (LEAST_SAMPLES if millis else 1)
+    short = millis is None
+    most = MOST_RUNS if short else MOST_LONGER_RUNS
+    for _ in range(most):
+        findings, error = run(args, jdk, flags, program, [] if short else [str(millis)])
+        enough = findings and findings["samples"] >= (1 if short else LEAST_SAMPLES)
         yield findings, error
         if error or enough:
             return
-        millis = min(2 * millis, 5_000)
-    yield None, f"{MOST_RUNS} runs had too few samples"
+        millis = None if short else 2 * millis
+    yield None, f"{most} runs had too few samples"
 
 
 def plan(args):
@@ -199,7 +206,7 @@ def plan(args):
             for mode in ("tiered", "c1"):
                 yield jdk, mode, MODES[mode], "StackShapesVirtual", args.millis
         for program in ("Recursion", "Handles", "Rethrow", "Deopt"):
-            yield jdk, "tiered", [], program, 0
+            yield jdk, "tiered", [], program, None
         yield jdk, "stale", STALE, "StaleCaller", 400
 
 
@@ -217,14 +224,17 @@ def main():
     failed, samples, unknown = 0, 0, 0
     print(HEADER)
     for jdk, mode, flags, program, millis in plan(args):
+        wrong = 0
         for findings, error in runs(args, jdk, flags, program, millis):
-            found = list(complaints(findings)) if findings else [error]
+            found = list(complaints(findings, wrong)) if findings else [error]
             print(f"{jdk.name} {mode:6} {program:18} "
                   + (describe(findings) if findings else "failed"), flush=True)
             if findings:
                 samples += findings["samples"]
                 unknown += findings["unknown"]
-            shapes = [text for _, text in wrong_shapes(findings)] if findings else []
+            shapes = list(wrong_shapes(findings)) if findings else []
+            wrong += sum(count for count, _ in shapes)
+            shapes = [text for _, text in shapes]
             for text in found + [text for text in shapes if text not in found]:
                 print("    " + text)
             if findings and (found or args.verbose):

@@ -86,7 +86,7 @@ void SetIntervals(Thread& thread) {
   const double per_ns = thread.session->clock().ticks_per_second / 1e9;
   thread.intervals = {.threshold = static_cast<uint32_t>(4294967296.0 * OpeningShare(every)),
                       .every = every,
-                      .long_ticks = static_cast<int64_t>(per_ns * 250),
+                      .long_ticks = static_cast<int64_t>(per_ns * profile::kLongNs),
                       .longest = static_cast<int64_t>(per_ns * 8000 * every)};
 }
 

@@ -270,13 +270,18 @@ void CompareWithTheirs(const Thread& thread) {
   if (!same) Differ(thread, ours);
 }
 
-// The frames around this one, and as many of AsyncGetCallTrace, in one line.
+// Returns the frames around this one, and the Java frames of AsyncGetCallTrace around the same one,
+// in one line.
 std::string Around(const Thread& thread, uint32_t at) {
   const uint32_t begin = at > 5 ? at - 5 : 0, end = std::min(at + 5, thread.walk.depth);
   std::string text = "frame " + std::to_string(at) + " of " + std::to_string(thread.walk.depth);
   for (uint32_t i = begin; i < end; ++i) text += " | " + Text(thread.frames[i]);
   text += " || theirs " + std::to_string(thread.trace.count);
-  for (int i = static_cast<int>(begin); i < std::min<int>(end, thread.trace.count); ++i) {
+  const auto java = [&thread](uint32_t until) {
+    return static_cast<int>(std::count_if(thread.frames, thread.frames + until,
+                                          [](const auto& frame) { return IsJava(frame.type); }));
+  };
+  for (int i = java(begin); i < std::min(java(end), thread.trace.count); ++i) {
     const CallFrame& frame = thread.trace.frames[i];
     text += " | " + NameOf(MethodOf(frame.method)) + "@" + std::to_string(frame.bci);
   }

@@ -262,18 +262,18 @@ TEST_F(ReaderTest, MissingMetaIsADamage) {
   EXPECT_EQ(reader.meta().metrics.size(), 1u);
 }
 
-// A live profile: methods that were added after the reader opened it have names.
 // The error of an estimate must not become too small because a number was damaged.
 TEST_F(ReaderTest, ADamagedTimeEveryIsReadAsTheLargest) {
   profile_.AddThread("main", 1);
   const std::string meta = profile_.meta;
-  const auto read = [&](const std::string& value, uint64_t estimated) {
+  const auto read = [&](const std::string& value, uint64_t timed, uint64_t estimated) {
     profile_.meta = meta;
     const std::string options = R"("options":{)";
     if (!value.empty()) {
       profile_.meta.replace(profile_.meta.find(options), options.size(),
                             options + R"("time_every":)" + value + ",");
     }
+    profile_.header.timed_intervals = timed;
     profile_.header.sampled_intervals = estimated;
     fs::remove_all(directory_);
     profile_.Write(directory_);
@@ -281,15 +281,21 @@ TEST_F(ReaderTest, ADamagedTimeEveryIsReadAsTheLargest) {
     const bool damaged = Damages(reader).find("time_every") != std::string::npos;
     return std::pair(reader.meta().options.time_every, damaged);
   };
+  const auto whole = [](uint64_t every) { return std::pair(every, false); };
   const std::pair largest(kMostTimeEvery, true);
-  EXPECT_EQ(read("", 0), std::pair(uint64_t{1}, false));
-  EXPECT_EQ(read("16", 0), std::pair(uint64_t{16}, false));
-  EXPECT_EQ(read("16", 100), std::pair(uint64_t{16}, false));
-  for (const char* value : {"", "0", "1", "-16", "1.5", "\"16\"", "null", "1001"})
-    EXPECT_EQ(read(value, 100), largest) << value;
-  EXPECT_EQ(read("18446744073709551615", 0), largest);
+  EXPECT_EQ(read("", 0, 0), whole(1));
+  EXPECT_EQ(read("16", 0, 0), whole(16)) << "a program that was killed at once";
+  EXPECT_EQ(read("16", 200, 100), whole(16));
+  EXPECT_EQ(read("1000", 200, 100), whole(1000));
+  for (const char* value : {"", "0", "1", "-16", "1.5", "\"16\"", "null", "1001"}) {
+    EXPECT_EQ(read(value, 200, 100), largest) << value;
+    EXPECT_EQ(read(value, 200, 0), largest) << value;
+    EXPECT_EQ(read(value, 0, 100), largest) << value;
+  }
+  EXPECT_EQ(read("18446744073709551615", 0, 0), std::pair(uint64_t{1}, true));
 }
 
+// A live profile: methods that were added after the reader opened it have names.
 TEST_F(ReaderTest, LiveProfileNamesNewMethods) {
   profile_.AddMethod("A", "a", "()V");
   profile_.header.finished = 0;

@@ -281,10 +281,13 @@ profile::SyntheticProfile SparselyTimed(double square) {
   return made;
 }
 
+// Returns by how much intervals of this mean may be too long in all: 4 ns and a quarter of it.
+double TooLong(double estimated, double mean) { return estimated * std::hypot(4, mean / 4); }
+
 // Returns the error of `estimated` intervals of the mean square: the variance of one in 16 that is
-// timed in windows of four, and 4 ns by which each may be too long.
-double ErrorOf(double estimated, double square) {
-  return std::hypot(std::sqrt(estimated * 15 * 2 * square), 4 * estimated);
+// timed in windows of four, and by how much all may be too long.
+double ErrorOf(double estimated, double square, double too_long) {
+  return std::hypot(std::sqrt(estimated * 15 * 2 * square), too_long);
 }
 
 TEST(Quality, EstimatedTimesHaveAnErrorByTheMeanSquareOfTheirIntervals) {
@@ -292,7 +295,7 @@ TEST(Quality, EstimatedTimesHaveAnErrorByTheMeanSquareOfTheirIntervals) {
     const Quality quality = FactsOf(SparselyTimed(square));
     const Fact* fact = FactNamed(quality, "estimated");
     ASSERT_NE(fact, nullptr);
-    const double error = ErrorOf(3983 + 3984, square);
+    const double error = ErrorOf(3983 + 3984, square, TooLong(3983, 10) + TooLong(3984, 5));
     EXPECT_NEAR(fact->value, model::kDeviations95 * error / (4000 * 15 + 5), 0.001 * fact->value);
     EXPECT_EQ(fact->severity, kMajor) << "the intervals are short";
     EXPECT_TRUE(fact->text.starts_with(
@@ -323,9 +326,9 @@ std::map<uint64_t, double> ErrorsByCalls(profile::SyntheticProfile made) {
 TEST(Quality, EstimatedTimesHaveTheirErrorWithoutATableToo) {
   profile::SyntheticProfile made = SparselyTimed();
   // The first call follows an entry, the others an exit: 3,983 of them are beyond the first 16.
-  EXPECT_NEAR(ErrorsByCalls(made).at(4000), ErrorOf(3983, 10 * 10), 1);
+  EXPECT_NEAR(ErrorsByCalls(made).at(4000), ErrorOf(3983, 10 * 10, TooLong(3983, 10)), 1);
   made.meta.insert(1, R"("piece":{"number":2},)");
-  EXPECT_NEAR(ErrorsByCalls(made).at(4000), ErrorOf(4000, 10 * 10), 1);
+  EXPECT_NEAR(ErrorsByCalls(made).at(4000), ErrorOf(4000, 10 * 10, TooLong(4000, 10)), 1);
 }
 
 // The intervals of the leaf, 10 ns, and those of its caller, 5 ns, have the mean square 62.5 if all
@@ -333,8 +336,8 @@ TEST(Quality, EstimatedTimesHaveTheirErrorWithoutATableToo) {
 TEST(Quality, ContextsThatDifferDoNotWidenEachOthersErrors) {
   for (const double times : {1.0, 4.0}) {
     const std::map<uint64_t, double> found = ErrorsByCalls(SparselyTimed(62.5 * times * times));
-    EXPECT_NEAR(found.at(4000), ErrorOf(3983, 100 * times * times), 100);
-    EXPECT_NEAR(found.at(1), ErrorOf(3984, 25 * times * times), 100);
+    EXPECT_NEAR(found.at(4000), ErrorOf(3983, 100 * times * times, TooLong(3983, 10)), 100);
+    EXPECT_NEAR(found.at(1), ErrorOf(3984, 25 * times * times, TooLong(3984, 5)), 100);
   }
 }
 
