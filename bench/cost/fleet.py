@@ -117,7 +117,7 @@ def push_all(given, jprof, base, url, place, kill):
     """Pushes host by host. Returns calls, seconds of the pushes, and the last host's profiles."""
     chance = random.Random(1)
     calls = spent = 0
-    killed = given.hosts // 2 if kill else -1
+    killed = max(1, given.hosts // 2) if kill else -1
     now = 1_795_000_000
     profiles = []
     for host in range(given.hosts):
@@ -128,9 +128,10 @@ def push_all(given, jprof, base, url, place, kill):
         words = [jprof, "push", url, *profiles, "--name", "shop", "--host", f"host{host}",
                  "--app-version", "1" if host % 2 else "2"]
         if host == killed:
-            threading.Timer(0.5, kill.kill).start()
+            in_its_middle = threading.Timer(spent / host / 2, kill.kill)
+            in_its_middle.start()
             subprocess.run(words, stderr=subprocess.DEVNULL, check=False)
-            kill.kill()
+            in_its_middle.join()
             kill.start()
             print(f"a shard was killed and started again during the push of host {host}")
         start = time.monotonic()
