@@ -205,6 +205,8 @@ def main():
     parser.add_argument("--only", choices=["javac", "phases", "as-ran"])
     parser.add_argument("--table-factors", default="", metavar="F,...")
     options = parser.parse_args()
+    if options.time_every is not None and options.time_every < 2:
+        parser.error("--time-every: 2 or more, or leave it out")
     factors = [float(factor) for factor in options.table_factors.split(",") if factor]
     missed = []
     with measure.folder("accuracy", 6, 8) as work:

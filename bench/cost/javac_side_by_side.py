@@ -88,6 +88,8 @@ def main():
     parser.add_argument("--tree-memory", default="4G", help="memory for the full tree (4G)")
     parser.add_argument("--quick", action="store_true", help="one round")
     args = parser.parse_args()
+    if args.against is not None and not os.path.isfile(args.against):
+        parser.error(f"--against: {args.against!r} is not a file")
     rounds = 1 if args.quick else args.rounds
     broken = compared = 0
     for jdk, work, files in javac_program.unpacked(args, "javac", 6, 16):

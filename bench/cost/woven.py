@@ -402,8 +402,9 @@ def arguments():
     args.jprof = os.path.abspath(args.jprof)
     if not os.path.exists(args.jprof):
         parser.error(f"{args.jprof} does not exist: scripts/build makes it, or use --jprof")
-    if args.against and not os.path.exists(args.against):
-        parser.error(f"--against: {args.against} does not exist")
+    if args.against is not None and not (os.path.isfile(args.against)
+                                         and os.access(args.against, os.X_OK)):
+        parser.error(f"--against: {args.against!r} is not a program")
     chosen = [s for s in args.sources or SOURCES if s != "plain"]
     args.against = args.against and os.path.abspath(args.against)
     args.sources = ["plain", *(["before"] if args.against else []), *chosen]

@@ -137,7 +137,6 @@ enum class Interval : uint32_t {
   kOpensWindow,  // not timed, but the next event reads the clock
   kTimedForItself,
   kTimedForMany,
-  kTimedInBurst,
 };
 
 // How the intervals to be timed are chosen, and what they came to since it was added to the
@@ -145,16 +144,21 @@ enum class Interval : uint32_t {
 struct Intervals {
   uint32_t threshold = 0;  // a random number below it opens a window
   uint32_t every = 1;
-  uint32_t burst = 0;      // intervals until the end of a burst, of which the last are all timed
   uint32_t window = 0;     // intervals that are timed after the one that begins next
   uint32_t ended_at = 0;   // the context of the interval that the last clock reading has ended
-  int64_t long_ticks = 0;  // an interval above this begins a burst
+  int64_t long_ticks = 0;  // the intervals of a context after one above this are all timed
   int64_t longest = 0;     // an interval above this stands only for itself
   uint64_t timed = 0;
   uint64_t sampled = 0;  // timed ones that stand for `every`, with the sum of their ticks
   double sampled_ticks = 0;
   double sampled_squares = 0;
   uint64_t untimed_ticks = 0;  // of long intervals that were not timed
+  // Whether the last timed interval of a context was long. Contexts may share a place
+  // (PlaceInLong).
+  uint8_t is_long[256] = {};
+  // Places + 1 of contexts in which a window found a long interval at one of the last four events,
+  // 16 bits each, or 0. The oldest has the highest bits.
+  uint64_t found_long = 0;
 };
 
 // The data that the agent keeps for a thread.

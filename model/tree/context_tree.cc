@@ -230,6 +230,12 @@ class ForestContexts {
     for (const MetricTotals& metric : forest_.metrics) {
       if (metric.info.is_disturbed())
         how.push_back(CorrectionNote(metric.info.name, metric.calibrated, source_));
+      if (metric.estimate_error > 0) {
+        how.push_back(fmt::format(
+            "{}: estimated from one interval in {} of frequent contexts, +- {:.0f} {} in all",
+            metric.info.name, source_.reader.meta().options.time_every,
+            metric.estimate_error * metric.info.scale, metric.info.unit));
+      }
     }
     AddNotesBelow0(tree_, how);
     if (forest_.rows.open_frames > 0 && !source_.reader.is_part())

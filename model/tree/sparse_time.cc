@@ -32,8 +32,11 @@ struct Intervals {
   }
 };
 
-// Returns the intervals of each node, 0 for superseded parts, which are those of their node.
-std::vector<Intervals> IntervalsOf(const profile::CallTree& tree, size_t metric, uint32_t exact) {
+// Returns the intervals of each node, 0 for superseded parts, which are those of their node. Those
+// of a context whose intervals are long were all timed.
+std::vector<Intervals> IntervalsOf(const SparseTime& sparse, const profile::CallTree& tree,
+                                   size_t metric) {
+  const uint32_t exact = sparse.exact;
   std::vector<Intervals> nodes(tree.size());
   for (size_t i = 0; i < tree.size(); ++i) {
     const size_t node = tree.superseded[i] ? tree.parent[i] : i;
@@ -42,6 +45,9 @@ std::vector<Intervals> IntervalsOf(const profile::CallTree& tree, size_t metric,
     // An interval that an exit begins is the caller's.
     if (tree.parent[node] == calibrate::kRoot) continue;
     for (const uint32_t exits : tree.counts[i].exits) nodes[tree.parent[node]].Add(exits, exact);
+  }
+  for (Intervals& node : nodes) {
+    if (node.mean() > sparse.long_interval) node.estimated = 0;
   }
   return nodes;
 }
@@ -68,7 +74,7 @@ SparseTime SparseTimeOf(const profile::Reader& reader) {
 double AddEstimateError(const SparseTime& sparse, const profile::CallTree& tree, size_t metric,
                         calibrate::Correction& correction) {
   correction.error.resize(tree.size());
-  const std::vector<Intervals> nodes = IntervalsOf(tree, metric, sparse.exact);
+  const std::vector<Intervals> nodes = IntervalsOf(sparse, tree, metric);
   double estimated = 0, of_means = 0, all_too_long = 0;
   for (const Intervals& node : nodes) {
     estimated += node.estimated;
@@ -76,7 +82,7 @@ double AddEstimateError(const SparseTime& sparse, const profile::CallTree& tree,
   }
   if (estimated == 0) return 0;
   of_means /= estimated;
-  const double square = sparse.square > 0 ? sparse.square : of_means;
+  const double square = std::max(sparse.square, of_means);
   const double variation = of_means > 0 ? std::max(1.0, square / of_means) : 1;
   const double each = (sparse.every - 1) * profile::kWindow / 2;
   for (size_t i = 0; i < nodes.size(); ++i) {

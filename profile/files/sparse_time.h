@@ -11,7 +11,7 @@ namespace jprof::profile {
 // After an interval above kLongNs the next ones are timed, too.
 inline constexpr uint32_t kFirstTimedIntervals = 16;
 inline constexpr uint32_t kWindow = 4;
-inline constexpr uint64_t kMostTimeEvery = 1000;
+inline constexpr uint64_t kMostTimeEvery = 100;
 inline constexpr double kLongNs = 250;
 
 }  // namespace jprof::profile

@@ -36,14 +36,6 @@ uint32_t CommonContext(const Thread& thread, uint32_t a, uint32_t b) {
   return a;
 }
 
-// Makes intervals be timed, because one was long. If a window found it, the others that the same
-// events may have put in a window still count for many: a burst that took them out of their window
-// would make the estimate too small.
-void BeginBurst(Intervals& intervals, bool found_by_window) {
-  if (intervals.burst > kIntervalsInBurst) return;  // it is about to begin
-  intervals.burst = kIntervalsInBurst + (found_by_window ? kWindow - 1 : 0);
-}
-
 // Gives a context the time of a long interval that was not timed.
 void AddMissed(Thread& thread, int64_t ticks) {
   Intervals& intervals = thread.intervals;
@@ -52,7 +44,6 @@ void AddMissed(Thread& thread, int64_t ticks) {
   // Virtual threads have trees of their own: a context of another one is no ancestor.
   thread.nodes[common != 0 ? common : here].self += ticks;
   intervals.untimed_ticks += static_cast<uint64_t>(ticks);
-  BeginBurst(intervals, true);
 }
 
 // Returns whether the interval that an event has begun is in a window, and follows the windows.
@@ -64,13 +55,28 @@ bool IsInWindow(Thread& thread, const uint32_t* count) {
   return is_in;
 }
 
+// Follows the events since windows found long intervals.
+void FollowFound(Intervals& intervals) {
+  const uint64_t due = intervals.found_long >> 48;
+  intervals.found_long <<= 16;
+  if (due != 0) intervals.is_long[due - 1] = 1;
+}
+
+// Notes whether a timed interval of a context was long.
+void NoteLength(Thread& thread, const profile::Node* node, int64_t ticks) {
+  Intervals& intervals = thread.intervals;
+  const bool is_long = ticks > intervals.long_ticks;
+  if (thread.interval == Interval::kTimedForItself) {
+    intervals.is_long[PlaceInLong(node)] = is_long;
+  } else if (is_long) {
+    intervals.found_long |= PlaceInLong(node) + 1;
+  }
+}
+
 // Returns what an interval adds to its context.
 int64_t Weighted(Thread& thread, int64_t ticks) {
   Intervals& intervals = thread.intervals;
-  if (thread.interval == Interval::kTimedForItself) return ticks;
-  if (ticks > intervals.long_ticks)
-    BeginBurst(intervals, thread.interval == Interval::kTimedForMany);
-  if (thread.interval != Interval::kTimedForMany || ticks > intervals.longest) return ticks;
+  if (thread.interval == Interval::kTimedForItself || ticks > intervals.longest) return ticks;
   ++intervals.sampled;
   intervals.sampled_ticks += static_cast<double>(ticks);
   intervals.sampled_squares += static_cast<double>(ticks) * static_cast<double>(ticks);
@@ -101,6 +107,7 @@ void EndAnyInterval(Thread& thread, profile::Node* node, int64_t ticks) {
   if (thread.interval == Interval::kUntimed || thread.interval == Interval::kOpensWindow) {
     if (ticks > thread.intervals.longest) AddMissed(thread, ticks);
   } else {
+    NoteLength(thread, node, ticks);
     node->self += Weighted(thread, ticks);
     ++thread.intervals.timed;
   }
@@ -111,7 +118,7 @@ void BeginTiming(Thread& thread, const uint32_t* count) {
   Intervals& intervals = thread.intervals;
   if (OpensWindow(count, intervals.threshold)) intervals.window = kWindow;
   thread.interval = Interval::kOpensWindow;
-  if (*count > kFirstTimedIntervals) return;
+  if (!StandsForItself(thread, count)) return;
   const int64_t now = ptm::TimedCodeEnd();
   if (WasDispatchedSince(thread)) return;  // the next event finds out
   if (now - thread.last > intervals.longest) AddMissed(thread, now - thread.last);
@@ -122,23 +129,20 @@ void BeginTiming(Thread& thread, const uint32_t* count) {
 void ContinueTiming(Thread& thread, const uint32_t* count) {
   const bool covered = IsInWindow(thread, count);
   Intervals& intervals = thread.intervals;
-  const bool before_burst = intervals.burst > kIntervalsInBurst;
-  const bool in_burst = intervals.burst > 0 && !before_burst;
-  intervals.burst -= intervals.burst > 0;
-  if (in_burst) {
-    thread.interval = Interval::kTimedInBurst;
-  } else if (*count <= kFirstTimedIntervals) {
+  FollowFound(intervals);
+  if (StandsForItself(thread, count)) {
     thread.interval = Interval::kTimedForItself;
   } else if (covered) {
     thread.interval = Interval::kTimedForMany;
   } else {
-    thread.interval =
-        intervals.window > 0 || before_burst ? Interval::kOpensWindow : Interval::kUntimed;
+    const bool reads = intervals.window > 0 || intervals.found_long != 0;
+    thread.interval = reads ? Interval::kOpensWindow : Interval::kUntimed;
   }
 }
 
 void TimeAfterRareEvent(Thread& thread, const uint32_t* count) {
   IsInWindow(thread, count);
+  FollowFound(thread.intervals);
   thread.interval = Interval::kTimedForItself;
 }
 

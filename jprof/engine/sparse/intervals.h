@@ -10,9 +10,10 @@
 //   timed is decided before the interval begins: its length has no influence.
 // - A timed interval adds to its context's time what it took, times the number of intervals that
 //   it stands for. The sum is an estimate without bias of what timing every interval gives.
-// - Where an interval turns out to be long compared with a clock reading, the next
-//   kIntervalsInBurst are all timed: code with long intervals is timed as without the option. If it
-//   was in a window, this begins behind the last interval that may be in the same window.
+// - Where an interval turns out to be long compared with a clock reading, the next ones of its
+//   context are all timed and stand for themselves, until one is short: code with long intervals is
+//   timed as without the option. If a window found it, this begins kWindow intervals later: until
+//   then, others may be in the window because this one was, and have to count for many.
 // - What lies between two timed intervals has a known length. If it is longer than
 //   Intervals::longest, a long interval was missed: its time goes to the context that is common to
 //   both ends and is counted as `untimed_ticks`. A timed interval of that length stands for itself.
@@ -28,8 +29,8 @@
 namespace jprof::engine {
 
 using profile::kFirstTimedIntervals;
-inline constexpr uint32_t kIntervalsInBurst = 32;
 using profile::kWindow;
+static_assert(kWindow == 4, "Intervals::found_long has four places");
 
 // Returns whether an event that has incremented `count` opens a window. It is a random number of
 // the count and its place, which depends on where the file is mapped: no period of the program
@@ -40,9 +41,20 @@ using profile::kWindow;
   random ^= random >> 15;
   return random * 0x2c1b3c6du < threshold;
 }
+// Returns the place of a context in Intervals::is_long.
+[[gnu::always_inline]] inline uint32_t PlaceInLong(const profile::Node* node) {
+  return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(node) / sizeof(profile::Node)) %
+         sizeof(Intervals::is_long);
+}
+// Returns whether the interval that an event has begun is timed and stands for itself, whatever
+// windows there are. `count` is what the event has incremented.
+[[gnu::always_inline]] inline bool StandsForItself(const Thread& thread, const uint32_t* count) {
+  return (*count <= kFirstTimedIntervals) |
+         thread.intervals.is_long[PlaceInLong(thread.cursor.top[-1].node)];
+}
 // Returns whether an event after which nothing has been timed begins something.
 [[gnu::always_inline]] inline bool IsTimed(const Thread& thread, const uint32_t* count) {
-  return (*count <= kFirstTimedIntervals) | OpensWindow(count, thread.intervals.threshold);
+  return StandsForItself(thread, count) | OpensWindow(count, thread.intervals.threshold);
 }
 
 // Begins to record with the session's options.

@@ -286,8 +286,8 @@ TEST_F(ReaderTest, ADamagedTimeEveryIsReadAsTheLargest) {
   EXPECT_EQ(read("", 0, 0), whole(1));
   EXPECT_EQ(read("16", 0, 0), whole(16)) << "a program that was killed at once";
   EXPECT_EQ(read("16", 200, 100), whole(16));
-  EXPECT_EQ(read("1000", 200, 100), whole(1000));
-  for (const char* value : {"", "0", "1", "-16", "1.5", "\"16\"", "null", "1001"}) {
+  EXPECT_EQ(read("100", 200, 100), whole(100));
+  for (const char* value : {"", "0", "1", "-16", "1.5", "\"16\"", "null", "101"}) {
     EXPECT_EQ(read(value, 200, 100), largest) << value;
     EXPECT_EQ(read(value, 200, 0), largest) << value;
     EXPECT_EQ(read(value, 0, 100), largest) << value;
