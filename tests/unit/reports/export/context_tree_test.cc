@@ -414,6 +414,22 @@ TEST(Export, AMergedProfileSaysWhatItWasMergedFrom) {
     EXPECT_NE(notes.find(part), std::string::npos) << notes;
 }
 
+TEST(Export, EstimatedTimesAreNamedAsSuch) {
+  const ExportFolder folder;
+  profile::SyntheticProfile made = DemoProfile();
+  made.Current(1).entries[0] += 1000;
+  const auto notes = [&] {
+    model::Source source = Opened(folder.Write(made));
+    return fmt::format("{}", fmt::join(Contexts(source).run.notes, "\n"));
+  };
+  EXPECT_EQ(notes().find("estimated"), std::string::npos);
+  const std::string options = R"("options":{)";
+  made.meta.replace(made.meta.find(options), options.size(), options + R"("time_every":16,)");
+  EXPECT_NE(notes().find("time: estimated from one interval in 16 of frequent contexts, +- "),
+            std::string::npos)
+      << notes();
+}
+
 TEST(Export, ATraceIsExportedWithAllItsThreadsAndItsFirstMetric) {
   const ExportFolder folder;
   profile::SyntheticProfile made = DemoProfile();
