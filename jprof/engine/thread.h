@@ -12,6 +12,7 @@
 #include <iterator>
 
 #include "profile/files/layout.h"
+#include "profile/files/sparse_time.h"
 #include "ptm/event_group.h"
 #include "ptm/virtual_clock.h"
 
@@ -146,19 +147,20 @@ struct Intervals {
   uint32_t every = 1;
   uint32_t window = 0;     // intervals that are timed after the one that begins next
   uint32_t ended_at = 0;   // the context of the interval that the last clock reading has ended
-  int64_t long_ticks = 0;  // the intervals of a context after one above this are all timed
+  int64_t long_ticks = 0;  // an interval above this makes the next ones of its context be timed
   int64_t longest = 0;     // an interval above this stands only for itself
   uint64_t timed = 0;
   uint64_t sampled = 0;  // timed ones that stand for `every`, with the sum of their ticks
   double sampled_ticks = 0;
   double sampled_squares = 0;
   uint64_t untimed_ticks = 0;  // of long intervals that were not timed
-  // Whether the last timed interval of a context was long. Contexts may share a place
-  // (PlaceInLong).
-  uint8_t is_long[256] = {};
-  // Places + 1 of contexts in which a window found a long interval at one of the last four events,
-  // 16 bits each, or 0. The oldest has the highest bits.
-  uint64_t found_long = 0;
+  // The contexts whose intervals are all timed, as ContextTag() at the places ContextTag() modulo
+  // the size, and how many short ones end that. 0: none.
+  uint32_t long_context[256] = {};
+  uint8_t short_until[256] = {};
+  // Contexts in which a window found a long interval at one of the last events, or 0. The first is
+  // that of the last event.
+  uint32_t found_long[profile::kWindow] = {};
 };
 
 // The data that the agent keeps for a thread.

@@ -27,16 +27,14 @@ struct Intervals {
   double mean() const { return all > 0 ? ticks / all : 0; }
   double square_of_mean() const { return mean() * mean(); }
   double excess(const SparseTime& sparse) const {
-    const double part = kExcessShare * std::clamp(mean(), 0.0, sparse.long_interval);
+    if (mean() > sparse.long_interval) return 0;
+    const double part = kExcessShare * std::max(mean(), 0.0);
     return estimated * std::hypot(sparse.excess, part);
   }
 };
 
-// Returns the intervals of each node, 0 for superseded parts, which are those of their node. Those
-// of a context whose intervals are long were all timed.
-std::vector<Intervals> IntervalsOf(const SparseTime& sparse, const profile::CallTree& tree,
-                                   size_t metric) {
-  const uint32_t exact = sparse.exact;
+// Returns the intervals of each node, 0 for superseded parts, which are those of their node.
+std::vector<Intervals> IntervalsOf(const profile::CallTree& tree, size_t metric, uint32_t exact) {
   std::vector<Intervals> nodes(tree.size());
   for (size_t i = 0; i < tree.size(); ++i) {
     const size_t node = tree.superseded[i] ? tree.parent[i] : i;
@@ -45,9 +43,6 @@ std::vector<Intervals> IntervalsOf(const SparseTime& sparse, const profile::Call
     // An interval that an exit begins is the caller's.
     if (tree.parent[node] == calibrate::kRoot) continue;
     for (const uint32_t exits : tree.counts[i].exits) nodes[tree.parent[node]].Add(exits, exact);
-  }
-  for (Intervals& node : nodes) {
-    if (node.mean() > sparse.long_interval) node.estimated = 0;
   }
   return nodes;
 }
@@ -64,36 +59,28 @@ SparseTime SparseTimeOf(const profile::Reader& reader) {
   const double ticks = static_cast<double>(header.ticks_per_second) / 1e9;
   sparse.excess = kExcessNs * ticks;
   sparse.long_interval = profile::kLongNs * ticks;
-  if (header.sampled_intervals > 0) {
-    sparse.square =
-        static_cast<double>(header.sampled_squares) / static_cast<double>(header.sampled_intervals);
-  }
+  sparse.squares = static_cast<double>(header.sampled_squares);
   return sparse;
 }
 
 double AddEstimateError(const SparseTime& sparse, const profile::CallTree& tree, size_t metric,
                         calibrate::Correction& correction) {
   correction.error.resize(tree.size());
-  const std::vector<Intervals> nodes = IntervalsOf(sparse, tree, metric);
-  double estimated = 0, of_means = 0, all_too_long = 0;
-  for (const Intervals& node : nodes) {
-    estimated += node.estimated;
-    of_means += node.estimated * node.square_of_mean();
-  }
-  if (estimated == 0) return 0;
-  of_means /= estimated;
-  const double square = std::max(sparse.square, of_means);
-  const double variation = of_means > 0 ? std::max(1.0, square / of_means) : 1;
+  const std::vector<Intervals> nodes = IntervalsOf(tree, metric, sparse.exact);
   const double each = (sparse.every - 1) * profile::kWindow / 2;
+  double by_means = 0, all_too_long = 0;
+  for (const Intervals& node : nodes) by_means += node.estimated * node.square_of_mean() * each;
+  const double variance = sparse.squares > 0 ? sparse.squares * sparse.every * each : by_means;
+  const double scale = by_means > 0 ? variance / by_means : 0;
   for (size_t i = 0; i < nodes.size(); ++i) {
-    const double variance = nodes[i].estimated * nodes[i].square_of_mean() * variation * each;
+    const double own = scale * nodes[i].estimated * nodes[i].square_of_mean() * each;
     const double too_long = nodes[i].excess(sparse);
     all_too_long += too_long;
     const double before = correction.error[i];
     correction.error[i] =
-        static_cast<float>(std::sqrt(before * before + variance + too_long * too_long));
+        static_cast<float>(std::sqrt(before * before + own + too_long * too_long));
   }
-  const double total = std::hypot(std::sqrt(estimated * square * each), all_too_long);
+  const double total = std::hypot(std::sqrt(variance), all_too_long, sparse.untimed);
   correction.total_error = std::hypot(correction.total_error, total);
   return total;
 }

@@ -14,7 +14,7 @@ namespace jprof::model {
 struct SparseTime {
   double every = 1;    // one interval in so many is timed; 1: all are
   uint32_t exact = 0;  // the first intervals of each count that are all timed
-  double square = 0;   // mean square of the intervals that stand for others; 0: there are none
+  double squares = 0;  // sum of the squares of the intervals that stand for others
   double timed = 0;    // intervals that were timed
   double untimed = 0;  // raw time of long intervals that were not, in roughly known contexts
   // Raw time by which an interval of a window may be too long, beside a share of its length
@@ -27,19 +27,19 @@ SparseTime SparseTimeOf(const profile::Reader& reader);
 
 // Adds the error of the estimate to that of the correction, in raw units, for a tree whose metric
 // `metric` is time; without a correction it is the whole error. Returns about one standard
-// deviation of the whole tree's sum. R intervals that are estimated by one in n have the variance
+// deviation of the whole tree's sum. Each interval x that stands for n was timed with the
+// probability 1/n, so these add to the variance of the sum
 //
-//   R * (n - 1) * mean square * profile::kWindow / 2
+//   n * (n - 1) * x^2 * profile::kWindow / 2
 //
-// because each is timed with the probability 1/n. Half of the intervals of a window may be those of
-// one node, as where it calls a method again and again; they are timed together.
-//
-// The mean square is known of the whole tree. That of a node is the square of its mean interval,
-// multiplied by how far intervals vary within contexts: the mean square of all by that of the
-// contexts' means, but at least 1. So contexts that differ do not widen each other's errors.
+// Half of the intervals of a window may be those of one node, as where it calls a method again and
+// again; they are timed together. The sum of the squares is known of the whole tree. Nodes have
+// shares of it by the number of their intervals and the square of the mean one.
 //
 // Beside that, intervals of windows are longer than those of a full recording, in some programs by
-// more than half (docs/MEASURED.md, "Estimated times"): this error adds up over all nodes.
+// more than half (docs/MEASURED.md, "Estimated times"): this error adds up over all nodes whose
+// mean interval is short. Those of the others are timed one after the other. The time of long
+// intervals that were missed is part of the whole's error only.
 double AddEstimateError(const SparseTime& sparse, const profile::CallTree& tree, size_t metric,
                         calibrate::Correction& correction);
 

@@ -8,7 +8,7 @@ namespace jprof::profile {
 
 // So many intervals that begin with the same count of a node are all timed. Of the later ones, one
 // in TIME_EVERY is, in windows of kWindow intervals in a row. TIME_EVERY is at most kMostTimeEvery.
-// After an interval above kLongNs the next ones are timed, too.
+// After an interval above kLongNs the next ones of its context are timed, too.
 inline constexpr uint32_t kFirstTimedIntervals = 16;
 inline constexpr uint32_t kWindow = 4;
 inline constexpr uint64_t kMostTimeEvery = 100;

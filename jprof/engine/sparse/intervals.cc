@@ -1,6 +1,7 @@
 #include "jprof/engine/sparse/intervals.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "jprof/engine/session.h"
@@ -9,6 +10,9 @@
 namespace jprof::engine {
 namespace {
 
+// So many short intervals end that all of a context are timed: at least, and after a window found a
+// long one. An event that was measured makes a long interval look short.
+constexpr int64_t kLeastShort = 16, kShortAfterFound = 64;
 constexpr uint32_t kIntervalsPerReport = 1024;  // those of a killed program that are not reported
 
 bool WasDispatchedSince(const Thread& thread) {
@@ -55,21 +59,44 @@ bool IsInWindow(Thread& thread, const uint32_t* count) {
   return is_in;
 }
 
-// Follows the events since windows found long intervals.
-void FollowFound(Intervals& intervals) {
-  const uint64_t due = intervals.found_long >> 48;
-  intervals.found_long <<= 16;
-  if (due != 0) intervals.is_long[due - 1] = 1;
+// Makes the intervals of a context be timed until so many are short.
+void TimeContext(Intervals& intervals, uint32_t tag, int64_t short_until) {
+  const size_t place = tag % std::size(intervals.long_context);
+  const bool is_known = intervals.long_context[place] == tag;
+  const int64_t before = is_known ? intervals.short_until[place] : 0;
+  intervals.long_context[place] = tag;
+  intervals.short_until[place] =
+      static_cast<uint8_t>(std::clamp<int64_t>(short_until, before, 255));
 }
 
-// Notes whether a timed interval of a context was long.
+// Follows the events since windows found long intervals.
+void FollowFound(Intervals& intervals) {
+  auto& found = intervals.found_long;
+  const uint32_t due = found[kWindow - 1];
+  std::shift_right(std::begin(found), std::end(found), 1);
+  found[0] = 0;
+  if (due != 0) TimeContext(intervals, due, kShortAfterFound);
+}
+
+bool HasFound(const Intervals& intervals) {
+  return std::ranges::any_of(intervals.found_long, std::identity());
+}
+
+// Notes whether a timed interval of a context was long. Virtual threads end intervals of recordings
+// that time all of them, too.
 void NoteLength(Thread& thread, const profile::Node* node, int64_t ticks) {
   Intervals& intervals = thread.intervals;
-  const bool is_long = ticks > intervals.long_ticks;
-  if (thread.interval == Interval::kTimedForItself) {
-    intervals.is_long[PlaceInLong(node)] = is_long;
-  } else if (is_long) {
-    intervals.found_long |= PlaceInLong(node) + 1;
+  if (intervals.every <= 1) return;
+  const uint32_t tag = ContextTag(node);
+  if (ticks > intervals.long_ticks) {
+    if (thread.interval == Interval::kTimedForMany) {
+      intervals.found_long[0] = tag;
+    } else {
+      TimeContext(intervals, tag, std::max(4 * ticks / intervals.long_ticks, kLeastShort));
+    }
+  } else if (thread.interval == Interval::kTimedForItself && IsLong(intervals, tag)) {
+    const size_t place = tag % std::size(intervals.long_context);
+    if (intervals.short_until[place]-- <= 1) intervals.long_context[place] = 0;
   }
 }
 
@@ -135,7 +162,7 @@ void ContinueTiming(Thread& thread, const uint32_t* count) {
   } else if (covered) {
     thread.interval = Interval::kTimedForMany;
   } else {
-    const bool reads = intervals.window > 0 || intervals.found_long != 0;
+    const bool reads = intervals.window > 0 || HasFound(intervals);
     thread.interval = reads ? Interval::kOpensWindow : Interval::kUntimed;
   }
 }

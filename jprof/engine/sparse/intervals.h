@@ -11,9 +11,10 @@
 // - A timed interval adds to its context's time what it took, times the number of intervals that
 //   it stands for. The sum is an estimate without bias of what timing every interval gives.
 // - Where an interval turns out to be long compared with a clock reading, the next ones of its
-//   context are all timed and stand for themselves, until one is short: code with long intervals is
-//   timed as without the option. If a window found it, this begins kWindow intervals later: until
-//   then, others may be in the window because this one was, and have to count for many.
+//   context are all timed and stand for themselves, until there are as many short ones as the long
+//   one would pay for: code with long intervals is timed as without the option. If a window found
+//   it, this begins kWindow intervals later: until then, others may be in the window because this
+//   one was, and have to count for many.
 // - What lies between two timed intervals has a known length. If it is longer than
 //   Intervals::longest, a long interval was missed: its time goes to the context that is common to
 //   both ends and is counted as `untimed_ticks`. A timed interval of that length stands for itself.
@@ -22,6 +23,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 
 #include "jprof/engine/thread.h"
 #include "profile/files/sparse_time.h"
@@ -30,7 +32,6 @@ namespace jprof::engine {
 
 using profile::kFirstTimedIntervals;
 using profile::kWindow;
-static_assert(kWindow == 4, "Intervals::found_long has four places");
 
 // Returns whether an event that has incremented `count` opens a window. It is a random number of
 // the count and its place, which depends on where the file is mapped: no period of the program
@@ -41,20 +42,24 @@ static_assert(kWindow == 4, "Intervals::found_long has four places");
   random ^= random >> 15;
   return random * 0x2c1b3c6du < threshold;
 }
-// Returns the place of a context in Intervals::is_long.
-[[gnu::always_inline]] inline uint32_t PlaceInLong(const profile::Node* node) {
-  return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(node) / sizeof(profile::Node)) %
-         sizeof(Intervals::is_long);
+// Returns a number of a context. All contexts that are less than 256 GiB apart have different ones.
+[[gnu::always_inline]] inline uint32_t ContextTag(const profile::Node* node) {
+  return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(node) / sizeof(profile::Node));
+}
+// Returns whether all intervals of a context are timed because they are long.
+[[gnu::always_inline]] inline bool IsLong(const Intervals& intervals, uint32_t tag) {
+  return intervals.long_context[tag % std::size(intervals.long_context)] == tag;
 }
 // Returns whether the interval that an event has begun is timed and stands for itself, whatever
 // windows there are. `count` is what the event has incremented.
 [[gnu::always_inline]] inline bool StandsForItself(const Thread& thread, const uint32_t* count) {
   return (*count <= kFirstTimedIntervals) |
-         thread.intervals.is_long[PlaceInLong(thread.cursor.top[-1].node)];
+         IsLong(thread.intervals, ContextTag(thread.cursor.top[-1].node));
 }
 // Returns whether an event after which nothing has been timed begins something.
 [[gnu::always_inline]] inline bool IsTimed(const Thread& thread, const uint32_t* count) {
-  return StandsForItself(thread, count) | OpensWindow(count, thread.intervals.threshold);
+  const bool opens = OpensWindow(count, thread.intervals.threshold);
+  return StandsForItself(thread, count) | opens;
 }
 
 // Begins to record with the session's options.

@@ -273,11 +273,11 @@ profile::SyntheticProfile SparselyTimed() {
   return made;
 }
 
-// Returns the same, with 100 intervals of this mean square that stand for others.
+// Returns the same, with intervals of this mean square that stand for all others.
 profile::SyntheticProfile SparselyTimed(double square) {
   profile::SyntheticProfile made = SparselyTimed();
-  made.header.sampled_intervals = 100;
-  made.header.sampled_squares = static_cast<uint64_t>(100 * square);
+  made.header.sampled_intervals = (3983 + 3984) / 16 + 1;
+  made.header.sampled_squares = static_cast<uint64_t>((3983 + 3984) / 16.0 * square);
   return made;
 }
 
@@ -290,14 +290,12 @@ double ErrorOf(double estimated, double square, double too_long) {
   return std::hypot(std::sqrt(estimated * 15 * 2 * square), too_long);
 }
 
-// The mean square of the sampled intervals, but at least that of the contexts' means, 62.5.
 TEST(Quality, EstimatedTimesHaveAnErrorByTheMeanSquareOfTheirIntervals) {
   for (const double square : {25.0, 100.0, 10'000.0}) {
     const Quality quality = FactsOf(SparselyTimed(square));
     const Fact* fact = FactNamed(quality, "estimated");
     ASSERT_NE(fact, nullptr);
-    const double error =
-        ErrorOf(3983 + 3984, std::max(square, 62.5), TooLong(3983, 10) + TooLong(3984, 5));
+    const double error = ErrorOf(3983 + 3984, square, TooLong(3983, 10) + TooLong(3984, 5));
     EXPECT_NEAR(fact->value, model::kDeviations95 * error / (4000 * 15 + 5), 0.001 * fact->value);
     EXPECT_EQ(fact->severity, kMajor) << "the intervals are short";
     EXPECT_TRUE(fact->text.starts_with(
