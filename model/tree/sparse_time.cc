@@ -25,9 +25,15 @@ struct Intervals {
     if (count > exact) estimated += count - exact;
   }
   double mean() const { return all > 0 ? ticks / all : 0; }
-  double square_of_mean() const { return mean() * mean(); }
+  bool are_long(const SparseTime& sparse) const { return mean() > sparse.long_interval; }
+  // Returns their share of the squares of all. Long ones are in windows only until one is found.
+  double weight(const SparseTime& sparse) const {
+    if (are_long(sparse) && sparse.squares <= 0) return 0;
+    const double in_window = std::min(std::abs(mean()), sparse.long_interval);
+    return estimated * in_window * in_window;
+  }
   double excess(const SparseTime& sparse) const {
-    if (mean() > sparse.long_interval) return 0;
+    if (are_long(sparse)) return 0;
     const double part = kExcessShare * std::max(mean(), 0.0);
     return estimated * std::hypot(sparse.excess, part);
   }
@@ -66,14 +72,15 @@ SparseTime SparseTimeOf(const profile::Reader& reader) {
 double AddEstimateError(const SparseTime& sparse, const profile::CallTree& tree, size_t metric,
                         calibrate::Correction& correction) {
   correction.error.resize(tree.size());
+  if (!sparse.is_sparse()) return 0;
   const std::vector<Intervals> nodes = IntervalsOf(tree, metric, sparse.exact);
   const double each = (sparse.every - 1) * profile::kWindow / 2;
   double by_means = 0, all_too_long = 0;
-  for (const Intervals& node : nodes) by_means += node.estimated * node.square_of_mean() * each;
+  for (const Intervals& node : nodes) by_means += node.weight(sparse) * each;
   const double variance = sparse.squares > 0 ? sparse.squares * sparse.every * each : by_means;
   const double scale = by_means > 0 ? variance / by_means : 0;
   for (size_t i = 0; i < nodes.size(); ++i) {
-    const double own = scale * nodes[i].estimated * nodes[i].square_of_mean() * each;
+    const double own = scale * nodes[i].weight(sparse) * each;
     const double too_long = nodes[i].excess(sparse);
     all_too_long += too_long;
     const double before = correction.error[i];

@@ -34,7 +34,8 @@ SparseTime SparseTimeOf(const profile::Reader& reader);
 //
 // Half of the intervals of a window may be those of one node, as where it calls a method again and
 // again; they are timed together. The sum of the squares is known of the whole tree. Nodes have
-// shares of it by the number of their intervals and the square of the mean one.
+// shares of it by the number of their intervals and the square of the mean one, of long intervals
+// as if they were shorter. Returns 0, and adds nothing, for a recording that timed all intervals.
 //
 // Beside that, intervals of windows are longer than those of a full recording, in some programs by
 // more than half (docs/MEASURED.md, "Estimated times"): this error adds up over all nodes whose

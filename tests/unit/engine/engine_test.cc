@@ -419,6 +419,9 @@ TEST_F(EngineTest, EstimatesAreRightOnAverage) {
 // one is in the tree once: neither twice, as estimated by windows and as missed, nor not at all.
 // The intervals are made up.
 TEST_F(EngineTest, LongIntervalsAreInTheTreeOnce) {
+#ifdef JPROF_SANITIZED_THREADS
+  GTEST_SKIP() << "one thread only, and half a minute with the thread sanitizer";
+#endif
   struct Case {
     const char* name;
     ptrdiff_t distance;  // of the nodes
@@ -470,7 +473,9 @@ TEST_F(EngineTest, LongIntervalsAreInTheTreeOnce) {
             if (OpensWindow(count, thread.intervals.threshold)) thread.intervals.window = kWindow;
           }
         }
-        EXPECT_NEAR((all() - before) / sum, 1.0, 0.05)
+        // One in 100 of 400 ns: four to six standard deviations.
+        const double tolerance = every == 100 && nanos == 400 ? 0.12 : 0.05;
+        EXPECT_NEAR((all() - before) / sum, 1.0, tolerance)
             << one.name << ", " << nanos << " ns, one in " << every;
         thread.cursor.top[-1].node = first;
         ThreadRegistry::Detach();

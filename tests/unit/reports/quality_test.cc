@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/tree/forest.h"
+#include "model/tree/sparse_time.h"
 #include "profile/read/losses.h"
 #include "reports/print/units.h"
 #include "reports/quality/explain.h"
@@ -329,6 +330,23 @@ TEST(Quality, EstimatedTimesHaveTheirErrorWithoutATableToo) {
   EXPECT_NEAR(ErrorsByCalls(made).at(4000), ErrorOf(3983, 10 * 10, TooLong(3983, 10)), 1);
   made.meta.insert(1, R"("piece":{"number":2},)");
   EXPECT_NEAR(ErrorsByCalls(made).at(4000), ErrorOf(4000, 10 * 10, TooLong(4000, 10)), 1);
+}
+
+TEST(Quality, TimesOfAllIntervalsHaveNoErrorOfAnEstimate) {
+  profile::SyntheticProfile made = SparselyTimed();
+  made.meta.replace(made.meta.find(R"("time_every":16)"), 15, R"("time_every":1)");
+  made.header.timed_intervals = 0;
+  const fs::path directory = QualityDirectory();
+  made.Write(directory);
+  auto reader = profile::Reader::Open(directory);
+  ASSERT_TRUE(reader);
+  const auto tree = reader->ReadTree();
+  ASSERT_TRUE(tree);
+  calibrate::Correction correction;
+  EXPECT_EQ(model::AddEstimateError(model::SparseTimeOf(*reader), *tree, 0, correction), 0.0);
+  EXPECT_EQ(correction.total_error, 0.0);
+  for (const float error : correction.error) EXPECT_EQ(error, 0.0f);
+  fs::remove_all(directory);
 }
 
 // The intervals of the leaf, 10 ns, and those of its caller, 5 ns, have the mean square 62.5 if all
