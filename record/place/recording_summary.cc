@@ -126,14 +126,15 @@ std::string UnfinishedText(const profile::Reader& reader) {
                                                               : "the program ended abnormally";
 }
 
-// Copies the calibration table of this run into the profile. Returns the reason if it cannot, else
-// an empty text.
+// Copies the calibration table of this run into the profile, as private as the other files. Returns
+// the reason if it cannot, else an empty text.
 std::string CopyTable(const profile::Reader& reader, const fs::path& profile) {
   const auto stored = calibrate::FindTable(reader.meta().fingerprint);
   if (!stored) return stored.error().message;
   std::error_code failed;
-  fs::copy_file(stored->path, profile / profile::kCalibrationFile,
-                fs::copy_options::overwrite_existing, failed);
+  const fs::path copy = profile / profile::kCalibrationFile;
+  fs::copy_file(stored->path, copy, fs::copy_options::overwrite_existing, failed);
+  if (!failed) fs::permissions(copy, fs::perms::owner_read | fs::perms::owner_write, failed);
   return failed ? fmt::format("the calibration table could not be copied: {}", failed.message())
                 : "";
 }
