@@ -75,12 +75,11 @@ double AddEstimateError(const SparseTime& sparse, const profile::CallTree& tree,
   if (!sparse.is_sparse()) return 0;
   const std::vector<Intervals> nodes = IntervalsOf(tree, metric, sparse.exact);
   const double each = (sparse.every - 1) * profile::kWindow / 2;
-  double by_means = 0, all_too_long = 0;
-  for (const Intervals& node : nodes) by_means += node.weight(sparse) * each;
-  const double variance = sparse.squares > 0 ? sparse.squares * sparse.every * each : by_means;
-  const double scale = by_means > 0 ? variance / by_means : 0;
+  double weights = 0, all_too_long = 0;
+  for (const Intervals& node : nodes) weights += node.weight(sparse);
+  const double variance = each * (sparse.squares > 0 ? sparse.squares * sparse.every : weights);
   for (size_t i = 0; i < nodes.size(); ++i) {
-    const double own = scale * nodes[i].weight(sparse) * each;
+    const double own = weights > 0 ? variance * nodes[i].weight(sparse) / weights : 0;
     const double too_long = nodes[i].excess(sparse);
     all_too_long += too_long;
     const double before = correction.error[i];

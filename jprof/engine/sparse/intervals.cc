@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <utility>
 
 #include "jprof/engine/session.h"
@@ -50,20 +51,10 @@ void AddMissed(Thread& thread, int64_t ticks) {
   intervals.untimed_ticks += static_cast<uint64_t>(ticks);
 }
 
-// Returns whether the interval that an event has begun is in a window, and follows the windows.
-bool IsInWindow(Thread& thread, const uint32_t* count) {
-  uint32_t& window = thread.intervals.window;
-  const bool is_in = window > 0;
-  window -= is_in;
-  if (OpensWindow(count, thread.intervals.threshold)) window = kWindow;
-  return is_in;
-}
-
 // Makes the intervals of a context be timed until so many are short.
 void TimeContext(Intervals& intervals, uint32_t tag, int64_t short_until) {
-  const size_t place = tag % std::size(intervals.long_context);
-  const bool is_known = intervals.long_context[place] == tag;
-  const int64_t before = is_known ? intervals.short_until[place] : 0;
+  const size_t place = PlaceOfTag(tag);
+  const int64_t before = IsLong(intervals, tag) ? intervals.short_until[place] : 0;
   intervals.long_context[place] = tag;
   intervals.short_until[place] =
       static_cast<uint8_t>(std::clamp<int64_t>(short_until, before, 255));
@@ -76,6 +67,17 @@ void FollowFound(Intervals& intervals) {
   std::shift_right(std::begin(found), std::end(found), 1);
   found[0] = 0;
   if (due != 0) TimeContext(intervals, due, kShortAfterFound);
+}
+
+// Returns whether the interval that an event has begun is in a window. Follows the windows and what
+// they have found, so it is called once for each event.
+bool IsInWindow(Thread& thread, const uint32_t* count) {
+  uint32_t& window = thread.intervals.window;
+  const bool is_in = window > 0;
+  window -= is_in;
+  if (OpensWindow(count, thread.intervals.threshold)) window = kWindow;
+  FollowFound(thread.intervals);
+  return is_in;
 }
 
 bool HasFound(const Intervals& intervals) {
@@ -95,7 +97,7 @@ void NoteLength(Thread& thread, const profile::Node* node, int64_t ticks) {
       TimeContext(intervals, tag, std::max(4 * ticks / intervals.long_ticks, kLeastShort));
     }
   } else if (thread.interval == Interval::kTimedForItself && IsLong(intervals, tag)) {
-    const size_t place = tag % std::size(intervals.long_context);
+    const size_t place = PlaceOfTag(tag);
     if (intervals.short_until[place]-- <= 1) intervals.long_context[place] = 0;
   }
 }
@@ -155,21 +157,18 @@ void BeginTiming(Thread& thread, const uint32_t* count) {
 
 void ContinueTiming(Thread& thread, const uint32_t* count) {
   const bool covered = IsInWindow(thread, count);
-  Intervals& intervals = thread.intervals;
-  FollowFound(intervals);
   if (StandsForItself(thread, count)) {
     thread.interval = Interval::kTimedForItself;
   } else if (covered) {
     thread.interval = Interval::kTimedForMany;
   } else {
-    const bool reads = intervals.window > 0 || HasFound(intervals);
+    const bool reads = thread.intervals.window > 0 || HasFound(thread.intervals);
     thread.interval = reads ? Interval::kOpensWindow : Interval::kUntimed;
   }
 }
 
 void TimeAfterRareEvent(Thread& thread, const uint32_t* count) {
   IsInWindow(thread, count);
-  FollowFound(thread.intervals);
   thread.interval = Interval::kTimedForItself;
 }
 

@@ -23,7 +23,7 @@
 #pragma once
 
 #include <cstdint>
-#include <iterator>
+#include <type_traits>
 
 #include "jprof/engine/thread.h"
 #include "profile/files/sparse_time.h"
@@ -46,9 +46,13 @@ using profile::kWindow;
 [[gnu::always_inline]] inline uint32_t ContextTag(const profile::Node* node) {
   return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(node) / sizeof(profile::Node));
 }
+// Returns the place of a context in Intervals::long_context and short_until.
+[[gnu::always_inline]] inline size_t PlaceOfTag(uint32_t tag) {
+  return tag % std::extent_v<decltype(Intervals::long_context)>;
+}
 // Returns whether all intervals of a context are timed because they are long.
 [[gnu::always_inline]] inline bool IsLong(const Intervals& intervals, uint32_t tag) {
-  return intervals.long_context[tag % std::size(intervals.long_context)] == tag;
+  return intervals.long_context[PlaceOfTag(tag)] == tag;
 }
 // Returns whether the interval that an event has begun is timed and stands for itself, whatever
 // windows there are. `count` is what the event has incremented.
